@@ -287,6 +287,11 @@ func (a *Archive) tail(ctx context.Context, c *Conn, of schemas.Aggregate, after
 		}
 		part, through := a.visited(of, after)
 		records, err := a.contentsOf(ctx, c, part)
+		if errors.Is(err, ErrArchive) {
+			if state, fault := Stored(ctx, c, ArchivedStream); fault == nil && state.First <= part.First {
+				return nil, nil // the stream has them, as after a kill or in a backup
+			}
+		}
 		if err != nil {
 			return nil, err
 		}

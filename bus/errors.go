@@ -69,6 +69,7 @@ const (
 	codeWrongLastSequence   = 10071
 	codeStoreFailed         = 10077
 	codeStreamReplicas      = 10074
+	codeRestoreNameExists   = 10130
 	codeExpectationNotReady = 10163
 	codeWrongLastConstant   = 10164
 )
@@ -135,7 +136,7 @@ func translateAPI(api *jetstream.APIError) error {
 		return wrap(ErrDiskFull)
 	case codeStoreFailed:
 		return wrap(storeFailure(api.Description))
-	case codeStreamNameExists, codeStreamInvalid, codeSubjectOverlap, codeStreamReplicas:
+	case codeStreamNameExists, codeRestoreNameExists, codeStreamInvalid, codeSubjectOverlap, codeStreamReplicas:
 		return wrap(ErrMismatch)
 	case codeExpectationNotReady:
 		return wrap(ErrUnavailable)

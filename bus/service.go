@@ -303,6 +303,16 @@ func (c *Conn) Request(ctx context.Context, r Request) (Reply, error) {
 	return Reply{Header: schemas.Header(answer.Header), Body: answer.Data}, nil
 }
 
+// Served says whether a daemon on this NATS answers. Where that cannot be told, it
+// returns an error.
+func Served(ctx context.Context, c *Conn, daemon string) (bool, error) {
+	_, err := c.roundTrip(ctx, &nats.Msg{Subject: schemas.ServiceAt(daemon, schemas.SvcStatus), Data: []byte("{}")})
+	if errors.Is(err, nats.ErrNoResponders) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func readError(code string, answer *nats.Msg) *ServiceError {
 	e := &ServiceError{Code: code, Text: answer.Header.Get(micro.ErrorHeader)}
 	var whole string

@@ -29,6 +29,10 @@ type Retention struct {
 	// Silence is how long the server keeps a reader that asks for nothing, whoever
 	// made it and whatever it asked for; 0 leaves that to the reader.
 	Silence time.Duration
+	// Labels are noted with each stream, as [Labels] returns them; nil changes none.
+	Labels map[string]string
+	// Fenced has the streams take no event, from whomever.
+	Fenced bool
 }
 
 // ReaderSilence is longer than any reader of Follow is silent.
@@ -79,6 +83,10 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 	if r.MaxAge > 0 {
 		duplicates = min(duplicates, r.MaxAge)
 	}
+	largest := int32(-1)
+	if r.Fenced {
+		largest = fencedSize
+	}
 	return jetstream.StreamConfig{
 		Name:           string(s),
 		Subjects:       []string{s.Subjects()},
@@ -89,7 +97,8 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 		MaxBytes:       limit,
 		MaxAge:         r.MaxAge,
 		MaxMsgs:        -1,
-		MaxMsgSize:     -1,
+		MaxMsgSize:     largest,
+		Metadata:       r.Labels,
 		Duplicates:     duplicates,
 		DenyDelete:     true,
 		DenyPurge:      true,
@@ -129,6 +138,9 @@ func (c *Conn) ensureStream(ctx context.Context, want jetstream.StreamConfig) er
 	if err != nil {
 		return causeOf(guarded, err)
 	}
+	if want.Metadata == nil {
+		want.Metadata = have.CachedInfo().Config.Metadata
+	}
 	if sameConfig(have.CachedInfo().Config, want) {
 		return nil
 	}
@@ -141,7 +153,12 @@ func (c *Conn) ensureStream(ctx context.Context, want jetstream.StreamConfig) er
 // sameConfig compares what Retention sets; the server adds defaults of its own
 // to the rest.
 func sameConfig(have, want jetstream.StreamConfig) bool {
-	return len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0] &&
+	for name, label := range want.Metadata {
+		if have.Metadata[name] != label {
+			return false
+		}
+	}
+	return have.MaxMsgSize == want.MaxMsgSize && len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0] &&
 		have.Storage == want.Storage && have.Retention == want.Retention && have.Discard == want.Discard &&
 		have.Replicas == want.Replicas && have.MaxMsgs == want.MaxMsgs && have.MaxBytes == want.MaxBytes && have.MaxAge == want.MaxAge &&
 		have.Duplicates == want.Duplicates && have.AllowDirect == want.AllowDirect &&

@@ -155,7 +155,7 @@ type RequestTool struct {
 	Repository *Repository      // for a command that NeedsRepository; nil is one that cannot be read
 	Confined   bool             // the kernel will hold the command to what may be written now
 	Unbounded  string           // why it will not, for the user; "" where nothing is to be said
-	Unasked    bool             // nobody would answer a question
+	Unasked    bool             // nobody would answer a question, and the host lets pass what is asked about
 	Plan       []byte           // what a host's plan dialog would present, nil for other tools
 	Actor      Actor
 	Workspace  Workspace

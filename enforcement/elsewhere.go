@@ -40,9 +40,11 @@ func (st stance) elsewhere(acts []shell.Elsewhere, unasked bool) ruling {
 		}}
 		if unasked {
 			r.verdict = Deny
-			r.text.next = "Nobody is asked in this permission mode. Tell the user what you want to do; they can do it at a terminal of their own."
+			r.text.next = nobodyAsked
 		}
 		return r
 	}
 	return allowed
 }
+
+const nobodyAsked = "Nobody is asked in this permission mode. Tell the user what you want to do; they can do it at a terminal of their own, or take another permission mode."

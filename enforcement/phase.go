@@ -97,7 +97,7 @@ func (c AdvancePhase) decide(s State) Decision {
 		return Decision{Rule: RuleMode, Gate: "mode", Reason: "only work mode has phases. " + s.Guidance()}
 	}
 	if gate := firstDrifted(s.Drifted(c.Workspace)); gate != "" {
-		return c.refused(s, gate, "approved files were changed after the approval of the "+gate)
+		return c.refused(gate, "approved files were changed after the approval of the "+gate)
 	}
 	if c.Gate == "" && s.ApprovedNow != "" || c.Gate != "" && s.Approved(c.Gate) {
 		return Decision{Verdict: Allow, Context: s.Guidance()}
@@ -109,10 +109,10 @@ func (c AdvancePhase) decide(s State) Decision {
 	if gate == "" {
 		gate = s.Waiting(c.Workspace)
 	}
-	return c.refused(s, gate, "the user has not approved the "+gate)
+	return c.refused(gate, "the user has not approved the "+gate)
 }
 
-func (c AdvancePhase) refused(s State, gate, why string) Decision {
+func (c AdvancePhase) refused(gate, why string) Decision {
 	d := Decision{
 		Rule: ruleOfGate(gate), Gate: gate, Problems: []string{why},
 		Reason: fmt.Sprintf("%s: %s, and a tool call cannot do it for them. Show what waits and stop. %s", ruleOfGate(gate), why, c.Settings.howToApprove(gate)),

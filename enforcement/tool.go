@@ -17,12 +17,13 @@ func (c RequestTool) decide(s State) Decision {
 	st.edits = c.Edits
 	r, target := c.judge(st)
 	asked := false
-	if r.verdict == Deny && !r.firm && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
+	if r.verdict == Deny && !r.firm && !c.held() && !c.Unasked && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
 		r.verdict, asked = Ask, true
 	}
 	if r.verdict == Ask && st.under != nil {
 		r, asked = st.under.unasked(r), false
 	}
+	r = c.unanswered(st, r)
 	d := Decision{Verdict: r.verdict, Demanded: r.verdict == Allow && c.demanded(st)}
 	if r.verdict != Allow {
 		d.Rule, d.Gate = r.rule, r.gate
@@ -46,6 +47,24 @@ func (c RequestTool) decide(s State) Decision {
 // decide. Where words do not open a gate, a yes in the host does not pass it by.
 func (s Settings) becomesQuestion(rule string) bool {
 	return strings.HasPrefix(rule, "ENF-GATE-") && rung(s.Approval) <= rung(AssuranceCommand) || rule == RuleEvidence || rule == RuleReviewOrder
+}
+
+// held reports a command that runs under the kernel's limits for the phase, also
+// after a yes: what it may write no answer of the user's changes.
+func (c RequestTool) held() bool { return c.Shell != nil && c.Confined && !c.Shell.Plain }
+
+// unanswered makes a refusal of a question to which nobody answers, or of which a
+// yes would change nothing. A host that asks nobody lets pass what is asked about:
+// while code may not be written unasked, that would be its approval.
+func (c RequestTool) unanswered(st stance, r ruling) ruling {
+	switch {
+	case r.verdict != Ask:
+	case r.rule == RuleOutside && c.held():
+		r.verdict, r.text.next = Deny, "Commands write nothing there, whatever the user answers. Write the file with a tool of the host's own, or have the user run it."
+	case c.Unasked && !st.exempt && st.write(schemas.Target{Class: ClassCode}).verdict != Allow:
+		r.verdict, r.text.next = Deny, nobodyAsked
+	}
+	return r
 }
 
 // judge finds the worst ruling on what the tool would do, and its target. What

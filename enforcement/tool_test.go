@@ -144,6 +144,49 @@ func TestSecondRefusalAsks(t *testing.T) {
 	}
 }
 
+// A question is put where a yes does what it says, and where somebody answers: hosts
+// that ask nobody let pass what is asked about.
+func TestAQuestionIsPutWhereAYesCounts(t *testing.T) {
+	second := func(mode, command string, confined, unasked bool) Decision {
+		x := newSession(t, mode)
+		var d Decision
+		for range 2 {
+			req := x.shellRequest(command)
+			if command == "" {
+				req = x.requestOf(codeFile, "x")
+			}
+			req.Settings.DenyToAsk, req.Confined, req.Unasked = true, confined, unasked
+			d = x.do(req)
+		}
+		return d
+	}
+	for name, tt := range map[string]struct {
+		mode, command     string
+		confined, unasked bool
+		want              Verdict
+	}{
+		"an edit":                            {ModeWork, "", true, false, Ask},
+		"an edit, and nobody answers":        {ModeWork, "", true, true, Deny},
+		"a small edit, and nobody answers":   {ModeSmall, "", true, true, Deny},
+		"an edit in debug, nobody answers":   {ModeDebug, "", true, true, Deny},
+		"an edit that needs no yes":          {ModeConversation, "", true, true, Allow},
+		"a command that runs held":           {ModeWork, "sed -i s/a/b/ src/pay.go", true, false, Deny},
+		"the same where nothing holds it":    {ModeWork, "sed -i s/a/b/ src/pay.go", false, false, Ask},
+		"the same, and nobody answers":       {ModeWork, "sed -i s/a/b/ src/pay.go", false, true, Deny},
+		"unknown, unheld, nobody answers":    {ModeWork, "python3 gen.py", false, true, Deny},
+		"unknown, unheld, somebody answers":  {ModeWork, "python3 gen.py", false, false, Ask},
+		"outside, held":                      {ModeConversation, "touch /home/u/notes", true, false, Deny},
+		"outside, where nothing holds it":    {ModeConversation, "touch /home/u/notes", false, false, Ask},
+		"work is lost in an open mode":       {ModeConversation, "git stash drop", true, true, Ask},
+		"work is lost while code is closed":  {ModeWork, "git stash drop", true, true, Deny},
+		"work is lost, and somebody answers": {ModeWork, "git stash drop", true, false, Ask},
+	} {
+		if d := second(tt.mode, tt.command, tt.confined, tt.unasked); d.Verdict != tt.want {
+			t.Errorf("%s: %s, want %s: %s", name, d.Verdict, tt.want, d.Reason)
+		}
+	}
+}
+
 func TestCommandsNobodyCanTell(t *testing.T) {
 	tests := []struct {
 		stance string

@@ -26,7 +26,7 @@ type Difference struct {
 // ErrStopped, what the log or the store could not do, or the error of ctx; the
 // view in use stays as it is in any case.
 func (r *Runtime) Verify(ctx context.Context, view string) (d *Difference, err error) {
-	err = r.beside(ctx, view, "to be compared", func(a *aside) error {
+	err = r.beside(view, "to be compared", func(a *aside) error {
 		var snap Snapshot
 		err := a.meet(ctx, func() (err error) {
 			snap, err = a.store.Snapshot()
@@ -45,7 +45,7 @@ func (r *Runtime) Verify(ctx context.Context, view string) (d *Difference, err e
 // Rebuild builds a view beside the one in use and puts it in its place. Readers
 // and those who wait see the one or the other. It returns what Verify returns.
 func (r *Runtime) Rebuild(ctx context.Context, view string) error {
-	return r.beside(ctx, view, "asked for", func(a *aside) error {
+	return r.beside(view, "asked for", func(a *aside) error {
 		return a.meet(ctx, a.replace)
 	})
 }
@@ -58,7 +58,7 @@ type aside struct {
 
 // beside begins a build, runs fn, and discards the build unless it is in use
 // then.
-func (r *Runtime) beside(ctx context.Context, view, reason string, fn func(*aside) error) (err error) {
+func (r *Runtime) beside(view, reason string, fn func(*aside) error) (err error) {
 	v, err := r.runner(view)
 	if err != nil {
 		return err

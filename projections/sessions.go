@@ -119,7 +119,7 @@ func (w Sessions) Apply(v View, e schemas.Event) error {
 	}
 	key := idKey('s', e.Aggregate.ID)
 	one, err := w.listed.from(key, func() (listed, error) {
-		s, _, _, err := sessionSummary(v, key)
+		s, _, err := sessionSummary(v, key)
 		return listed{s, s.Seq}, err
 	})
 	if err != nil {
@@ -160,16 +160,16 @@ func (w Sessions) Flush(v View) error {
 	return errors.Join(err, w.given.flush(v))
 }
 
-func sessionSummary(from getter, key []byte) (s SessionSummary, at []byte, found bool, err error) {
-	at, found, err = from.Get(key)
+func sessionSummary(from getter, key []byte) (s SessionSummary, found bool, err error) {
+	at, found, err := from.Get(key)
 	if err != nil || !found {
-		return s, nil, false, err
+		return s, false, err
 	}
 	s, found, err = getDocument[SessionSummary](from, at)
 	if err == nil && !found {
 		err = fmt.Errorf("projections: session %q is listed nowhere: %w", key, errDangling)
 	}
-	return s, at, found, err
+	return s, found, err
 }
 
 // errDangling says that a key of a view names one that is not there.
@@ -252,7 +252,7 @@ func (w Sessions) Summarise(s SessionSummary, e schemas.Event) SessionSummary {
 
 // Session returns the summary of one session.
 func (Sessions) Session(r Reader, id string) (SessionSummary, bool, error) {
-	s, _, found, err := sessionSummary(r, idKey('s', id))
+	s, found, err := sessionSummary(r, idKey('s', id))
 	return s, found, err
 }
 

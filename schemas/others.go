@@ -15,6 +15,7 @@ func registerOthers(add func(Type, definition)) {
 	add(define[MessageQuarantined](KindQuarantine))
 	add(define[RecordsLost](KindQuarantine, unchanged))
 	add(define[LogRestored](KindQuarantine))
+	add(define[LogMoved](KindQuarantine))
 	add(define[SessionsClosed](KindQuarantine))
 	add(define[RecordsArchived](KindQuarantine))
 }
@@ -172,6 +173,29 @@ func (p LogRestored) Gone() (n uint64) {
 		n += s.Had - s.Has
 	}
 	return n
+}
+
+// MovedLog is the aggregate of all [LogMoved].
+func MovedLog() Aggregate { return Aggregate{Kind: KindQuarantine, ID: "moved-log"} }
+
+// LogMoved says that the log is brought to another place. It is the last event that its
+// daemon's own append stores at the old one.
+type LogMoved struct {
+	Epoch uint64 `json:"epoch"` // of the log from then on; one more at each move
+	From  string `json:"from"`  // address of a NATS, or "here" for the daemon's own
+	To    string `json:"to"`    // likewise
+	Move  string `json:"move"`  // names the move, which may be taken up again
+}
+
+// EventType names the event "log.moved".
+func (LogMoved) EventType() Type { return "log.moved" }
+
+// Check requires both places and an epoch.
+func (p LogMoved) Check() error {
+	if p.Epoch == 0 {
+		return fmt.Errorf("%w: a move without an epoch", ErrInvalid)
+	}
+	return require("from", p.From, "to", p.To, "move", p.Move)
 }
 
 // ArchivedRecords is the aggregate of all [RecordsArchived].

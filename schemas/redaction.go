@@ -34,7 +34,7 @@ var keptFields = map[string][]string{
 		"Rule.ID", "Edge.Target", "Neighbour.ID", "ShownRule.ID", "Violation.Rule", "UnapprovedChange.Rule", "ToolDecided.Rule", "GateInvalidated.Rule",
 		"SessionEnded.Shown", "SessionEnded.Denied", "SessionAudited.Shown", "SessionAudited.Followed", "SessionAudited.Broken", "SessionAudited.Denied",
 		"ContentChecked.Followed", "ContentChecked.Broken", "RecordsLost.Stream", "RecordsArchived.Stream", "SessionsClosed.Stream", "SessionsClosed.Sessions", "LostLeaf.ID", "StreamRestore.Stream",
-		"Release.Name", "Release.Layer", "ReleaseFollowed.Name", "ReleaseFollowed.Layer", "ReleaseLeft.Name", "ToolDecided.Releases", "ToolDecided.Policy",
+		"LogMoved.Move", "Release.Name", "Release.Layer", "ReleaseFollowed.Name", "ReleaseFollowed.Layer", "ReleaseLeft.Name", "ToolDecided.Releases", "ToolDecided.Policy",
 		"ReleasePolicy.Name", "ReleaseTerms.Until", "ObservationShared.With",
 	},
 	keepPath: {

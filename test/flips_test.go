@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 	"text/tabwriter"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -86,9 +87,19 @@ func newFlipped(t *testing.T) *flipped {
 			t.Fatal(err)
 		}
 	}
-	appendTo(t, filepath.Join(f.home, "data", "config.yaml"), "scripts: allow\n") // a test has no terminal of its own
-	w := flipWorld{t: t, home: f.home}
+	w, config := flipWorld{t: t, home: f.home}, filepath.Join(f.home, "data", "config.yaml")
 	defer w.kill()
+	was := appendTo(t, config, "scripts: allow\n") // a test has no terminal of its own
+	appendTo(t, config, "max_bytes: 25000\n")      // so that its oldest events leave for the archive
+	w.must("up", "--detach")
+	if out, ok := w.run(`{"session_id":"work-1","cwd":"/srv/demo/project","hook_event_name":"SessionEnd","reason":"exit"}`, "hook", "claude", "SessionEnd"); !ok {
+		t.Fatal(out)
+	}
+	w.awaitStatus("archive ")
+	w.must("down")
+	if err := os.WriteFile(config, was, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w.must("up", "--detach")
 	w.hook()
 	// A record that is too long to be put right without a backup.
@@ -129,15 +140,18 @@ func newFlipped(t *testing.T) *flipped {
 	return f
 }
 
-func appendTo(t *testing.T, path, text string) {
+// appendTo returns what the file then holds.
+func appendTo(t *testing.T, path, text string) []byte {
 	t.Helper()
 	have, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, append(have, text...), 0o600); err != nil {
+	have = append(have, text...)
+	if err := os.WriteFile(path, have, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return have
 }
 
 // named finds what tells files of one kind apart.
@@ -374,6 +388,16 @@ func (w flipWorld) run(in string, args ...string) (out string, ok bool) {
 func (w flipWorld) env() []string {
 	return append(os.Environ(), "WRIT_HOME="+w.data(), "HOME="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "WRIT_DURABILITY="+cmp.Or(w.durability, "interval"),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC", "WRIT_HOOK_BUDGET=9s")
+}
+
+// awaitStatus waits until the daemon's status says something.
+func (w flipWorld) awaitStatus(text string) {
+	w.t.Helper()
+	for said, until := "", time.Now().Add(time.Minute); !strings.Contains(said, text); said = w.must("status") {
+		if time.Now().After(until) {
+			w.t.Fatalf("%q is not in the status: %s", text, said)
+		}
+	}
 }
 
 func (w flipWorld) must(args ...string) string {

@@ -38,7 +38,7 @@ func TestPowerCut(t *testing.T) {
 			k.end, k.loses = func() { d.cut(k) }, loses
 			random := rand.New(rand.NewPCG(uint64(fromEnv(t, "WRIT_KILL_SEED", 1)), 1)) //nolint:gosec // chooses moments
 			for round := range cuts {
-				k.round(round, 1+random.IntN(200))
+				k.round(round, 1+random.IntN(200), random)
 				t.Logf("cut %d", round+1)
 			}
 			k.must("up", "--detach")

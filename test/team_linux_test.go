@@ -104,16 +104,11 @@ func (m *member) work(ctx context.Context, caller int) {
 }
 
 func (m *member) dial(ctx context.Context) *bus.Conn {
-	d, err := os.ReadFile(filepath.Join(m.data(), "run", "endpoint.json"))
-	var at struct{ URL string }
-	if err == nil {
-		err = json.Unmarshal(d, &at)
-	}
-	credential, bad := bus.LoadCredential(filepath.Join(m.data(), "credentials"), "hook")
-	if err != nil || bad != nil {
+	o, err := m.options("hook")
+	if err != nil {
 		return nil
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, User: credential.User, Password: credential.Password, Timeout: 10 * time.Second})
+	conn, err := bus.Connect(ctx, o)
 	if err != nil {
 		return nil
 	}
@@ -145,6 +140,20 @@ func arrivals(h *hubtest.Hub) (took func() []time.Duration) {
 	}
 }
 
+// realServers has hubs be nats-servers as they are installed.
+func realServers(t *testing.T) {
+	t.Helper()
+	server := filepath.Join(t.TempDir(), "nats-server")
+	if out, err := exec.Command("go", "build", "-o", server, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	hubtest.Node = func(config string) *exec.Cmd {
+		c := exec.Command(server, "-c", config, "-l", config+".log")
+		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		return c
+	}
+}
+
 // TestTeam has two daemons bring what leaves to three real nats-servers under TLS, with
 // accounts, while hooks ask them, servers and a daemon are killed, leaders are moved and
 // a member is cut off, and a witness looks on. A ledger outside holds what was told
@@ -157,15 +166,7 @@ func TestTeam(t *testing.T) {
 		t.Skip("WRIT_TEAM_ROUNDS says how often they are disturbed; .ci/run has ten rounds")
 	}
 	t.Logf("WRIT_TEAM_SEED=%d", seed)
-	server := filepath.Join(t.TempDir(), "nats-server")
-	if out, err := exec.Command("go", "build", "-o", server, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	hubtest.Node = func(config string) *exec.Cmd {
-		c := exec.Command(server, "-c", config, "-l", config+".log")
-		c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-		return c
-	}
+	realServers(t)
 	h := hubtest.Start(t, 3, "alice", "bob")
 	way := hubtest.NewProxy(t, h.Nodes[0].Leaf)
 	alice, bob := newMember(t, "alice"), newMember(t, "bob")

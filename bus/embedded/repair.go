@@ -23,6 +23,10 @@ const (
 	holesName = "lost.json" // what repairs gave up
 )
 
+// Notes are the names, in Options.Dir, of what is said there of records of the streams
+// beside it.
+var Notes = []string{holesName, ErasedName}
+
 // ErrMended is a finding's error: one byte of a record was wrong, and is right
 // again.
 var ErrMended = errors.New("embedded: a damaged record was put right")

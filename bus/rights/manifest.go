@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Manifest is what the administrator of a NATS applies so that it becomes a hub.
 type Manifest struct {
 	Members  []string
-	Replicas int  // of the streams; 0 is 1
-	Operator bool // calls of nsc instead of a configuration
+	Direct   []string // daemons whose logs lie there
+	Replicas int      // of the streams; 0 is 1
+	Operator bool     // calls of nsc instead of a configuration
 }
 
 // Streams are the definitions of a hub's streams, as `nats stream add --config` takes
@@ -42,29 +44,37 @@ func (m Manifest) Config() string {
 # (include writ.conf), which needs jetstream and leafnodes, both with TLS. Passwords
 # are taken from the server's environment, or put in their place here: %s.
 accounts {
-  %s {
-    jetstream: enabled
-    exports: [
-`, strings.Join(m.passwords(), ", "), HubAccount)
+`, strings.Join(m.Passwords(), ", "))
+	for _, name := range m.Direct {
+		direct(&b, name)
+	}
+	fmt.Fprintf(&b, "  %s {\n    jetstream: enabled\n    exports: [\n", HubAccount)
 	for _, s := range hubShares {
 		fmt.Fprintf(&b, "      { service: %q, accounts: [%s] }\n", s[0], MemberAccount)
 	}
 	fmt.Fprintf(&b, "    ]\n    users: [\n      { user: %s, password: $%s } # makes the streams\n", AdminUser, password(AdminUser))
-	user(&b, WitnessUser, WitnessUser, Witness)
+	user(&b, WitnessUser, WitnessUser, Witness, nil)
 	fmt.Fprintf(&b, "    ]\n  }\n  %s {\n    imports: [\n", MemberAccount)
 	for _, s := range hubShares {
 		fmt.Fprintf(&b, "      { service: { account: %s, subject: %q }, to: %q }\n", HubAccount, s[0], s[1])
 	}
 	b.WriteString("    ]\n    users: [\n")
 	for _, member := range m.Members {
-		user(&b, member, MemberUser(member), Member)
+		user(&b, member, MemberUser(member), Member, nil)
 	}
 	b.WriteString("    ]\n  }\n}\n")
 	return b.String()
 }
 
-func user(b *strings.Builder, name, as string, r Role) {
+// user writes one, whose subjects are others than a machine's where another is given.
+func user(b *strings.Builder, name, as string, r Role, other func(string) string) {
 	publish, hear, _, _ := Of(r, as)
+	publish = slices.Clone(publish)
+	for i := range publish {
+		if other != nil {
+			publish[i] = other(publish[i])
+		}
+	}
 	fmt.Fprintf(b, "      { user: %q, password: $%s, permissions: {\n          publish: { allow: [%s] }\n          subscribe: { allow: [%s] } } }\n",
 		name, password(name), quoted(publish), quoted(hear))
 }
@@ -82,10 +92,22 @@ func password(name string) string {
 	return "WRIT_PASSWORD_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-func (m Manifest) passwords() []string {
+// Passwords are the variables of the environment with the users' passwords.
+func (m Manifest) Passwords() []string {
 	all := []string{password(AdminUser), password(WitnessUser)}
-	for _, member := range m.Members {
-		all = append(all, password(member))
+	for _, user := range m.users() {
+		all = append(all, password(user))
+	}
+	return all
+}
+
+// users are the members, and who the roles of daemons are there.
+func (m Manifest) users() []string {
+	all := slices.Clone(m.Members)
+	for _, name := range m.Direct {
+		for _, r := range Roles() {
+			all = append(all, DirectUser(name, r))
+		}
 	}
 	return all
 }
@@ -128,7 +150,12 @@ func (m Manifest) MakeStreams() string {
 // Check says what is wrong with a manifest.
 func (m Manifest) Check() error {
 	seen := map[string]string{password(WitnessUser): WitnessUser, password(AdminUser): AdminUser}
-	for _, member := range m.Members {
+	for _, name := range m.Direct {
+		if err := CheckMember(name); err != nil {
+			return err
+		}
+	}
+	for _, member := range m.users() {
 		if err := CheckMember(member); err != nil {
 			return err
 		}
@@ -137,8 +164,11 @@ func (m Manifest) Check() error {
 		}
 		seen[password(member)] = member
 	}
-	if len(m.Members) == 0 {
+	switch {
+	case len(m.Members)+len(m.Direct) == 0:
 		return errors.New("there is no hub without members: name each with --member")
+	case m.Operator && len(m.Direct) > 0:
+		return errors.New("the accounts of --direct are written as a configuration alone, not with --operator")
 	}
 	return nil
 }

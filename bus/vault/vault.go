@@ -50,6 +50,11 @@ func Get(name string) (secret string, err error) {
 // credentials, or else, to somebody else's NATS, by what the keyring has. It returns
 // bus.ErrNotFound where there is neither, and what is wrong with either.
 func Credential(dataDir, credentials, role string, shared bool) (bus.Credential, error) {
+	if shared {
+		if own, err := bus.LoadCredential(filepath.Join(credentials, Elsewhere), role); !errors.Is(err, bus.ErrNotFound) {
+			return own, err
+		}
+	}
 	own, err := bus.LoadCredential(credentials, role)
 	if !shared || !errors.Is(err, bus.ErrNotFound) {
 		return own, err
@@ -63,6 +68,10 @@ func Credential(dataDir, credentials, role string, shared bool) (bus.Credential,
 	}
 	return own, nil
 }
+
+// Elsewhere is the folder, in that of credentials, with those for the NATS that the log
+// was moved to: those of the daemon's own server stay.
+const Elsewhere = "nats"
 
 // Put keeps a secret, in the place of an earlier one. It returns ErrNone.
 func Put(name, secret string) error {

@@ -108,7 +108,7 @@ func Named(name, value string) (kind string) {
 	}
 	text := []byte(name)
 	for _, n := range namesByEnd[text[len(text)-1]] {
-		start, ok := n.endsAt(text, len(text))
+		_, ok := n.endsAt(text, len(text))
 		switch {
 		case !ok || n.scope == inQuery || n.kind == kindBearer:
 			continue
@@ -116,7 +116,7 @@ func Named(name, value string) (kind string) {
 			if found, _ := n.header([]byte(value), 0); len(found) > 0 {
 				return found[0].Kind
 			}
-		case n.secret(text[start:], value, true):
+		case n.secret(value, true):
 			return n.kind
 		}
 		break
@@ -422,7 +422,7 @@ func (n *secretName) value(text, name []byte, at int, mustQuote bool) []Place {
 		end = at + len(trimmed(text[at:end]))
 	}
 	value := string(text[at:end])
-	if !n.secret(name, value, quote != 0) && !(n.kind == kindPassword && n.scope == anywhere && exported(text, at, name) && ownWord(value)) {
+	if !n.secret(value, quote != 0) && !(n.kind == kindPassword && n.scope == anywhere && exported(text, at, name) && ownWord(value)) {
 		return nil
 	}
 	return []Place{{at, end, n.kind}}
@@ -445,8 +445,8 @@ func ownWord(value string) bool {
 
 var plainWords = words("required optional string boolean number undefined default disabled enabled hidden invalid unknown prompt stdin missing")
 
-// secret judges the value of something of that name.
-func (n *secretName) secret(name []byte, value string, quoted bool) bool {
+// secret judges a value of that name.
+func (n *secretName) secret(value string, quoted bool) bool {
 	least, bits := minNamed, 3.0
 	if n.kind == kindPassword {
 		least, bits = minPassword, 2.2

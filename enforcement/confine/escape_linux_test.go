@@ -103,6 +103,52 @@ for at in (name, os.open(name, os.O_RDONLY)):
     except OSError: continue
     open(os.environ['T'] + '/pwned', 'w')
 "`},
+	{name: "a lease that keeps readers waiting", profile: ReadOnly, needs: "python3", script: `python3 -c "
+import fcntl, os
+fcntl.fcntl(os.open(os.environ['P'] + '/plan.md', os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK)
+open(os.environ['T'] + '/pwned', 'w')
+"`},
+	{name: "other keys at a console", profile: Implementation, needs: "python3", script: `python3 -c "
+import errno, fcntl, os
+for request in 0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb, 0x541d:
+    try: fcntl.ioctl(os.open('/dev/null', 0), request, 0)
+    except OSError as e:
+        if e.errno != errno.EPERM: open(os.environ['T'] + '/pwned', 'w')
+"`},
+	{name: "flags of a file", profile: ReadOnly, needs: "python3", script: `python3 -c "
+import errno, fcntl, os
+for request in 0x40086602, 0x401c5820: # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+    try: fcntl.ioctl(os.open('/dev/null', 0), request, bytes(28))
+    except OSError as e:
+        if e.errno != errno.EOPNOTSUPP: open(os.environ['T'] + '/pwned', 'w')
+"`},
+	{name: "exchange of folders", profile: ReadOnly, needs: "python3", script: `mkdir $T/src && echo pwned > $T/src/main.go; python3 -c "
+import ctypes, os
+ctypes.CDLL(None).renameat2(-100, (os.environ['T'] + '/src').encode(), -100, (os.environ['P'] + '/src').encode(), 2)
+"`},
+	{name: "files told by the kernel", profile: ReadOnly, needs: "python3", root: true, script: `python3 -c "
+import ctypes, os, struct
+libc, name = ctypes.CDLL(None), os.environ['O'] + '/file'
+watch = libc.fanotify_init(0, os.O_RDWR)
+if watch < 0 or libc.fanotify_mark(watch, 1, ctypes.c_uint64(1), -100, name.encode()): raise SystemExit
+open(name).read()
+os.write(struct.unpack('IBBHQii', os.read(watch, 24))[5], b'pwned')
+"`},
+	{name: "handle of a file", profile: Implementation, needs: "python3", root: true, script: `python3 -c "
+import ctypes, os, struct
+libc, handle, mount = ctypes.CDLL(None), ctypes.create_string_buffer(struct.pack('Ii', 128, 0) + bytes(128)), ctypes.c_int()
+libc.name_to_handle_at(-100, (os.environ['O'] + '/file').encode(), handle, ctypes.byref(mount), 0)
+file = libc.open_by_handle_at(os.open(os.environ['T'], 0), handle, os.O_WRONLY)
+if file >= 0: os.write(file, b'pwned')
+"`},
+	{name: "a mount that lies nowhere, in a namespace", profile: Implementation, needs: "python3 unshare", script: `unshare -Urm python3 -c "
+import ctypes, os
+tree = ctypes.CDLL(None).syscall(428, -100, os.environ['O'].encode(), 1) # open_tree, OPEN_TREE_CLONE
+if tree >= 0: os.write(os.open('file', os.O_WRONLY, dir_fd=tree), b'pwned')
+"`},
+	{name: "what a home runs at its start", profile: Implementation, needs: "git", script: `git config --global core.hooksPath $T/h && touch $T/pwned
+for f in .bashrc .zshenv .ssh/config .config/git/config .config/systemd/user/x.service .config/autostart/x.desktop .local/bin/writ go/bin/x .cargo/bin/x .cargo/config.toml .gradle/init.d/x.gradle .m2/settings.xml .npmrc .config/pip/pip.conf .local/lib/python3/site-packages/x.pth .config/go/env .claude/settings.json .docker/config.json; do
+mkdir -p $HOME/$(dirname $f); echo pwned >> $HOME/$f && touch $T/pwned; done`},
 	{name: "wider confinement inside", profile: ReadOnly, unproven: true, script: `$SELF ` + helperArg + ` '{"Profile":"implementation","Project":"'$P'","Args":["/bin/sh","-c","echo pwned > $P/src/main.go; cat $D/credentials/admin.json"]}'`},
 	{name: "hook of git", profile: Implementation, script: `echo pwned > $P/.git/hooks/pre-commit`},
 	{name: "another hook of git", profile: Implementation, script: `rm $P/.git/hooks/pre-commit; printf pwned > $T/x; mv $T/x $P/.git/hooks/pre-commit`},

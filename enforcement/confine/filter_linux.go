@@ -2,7 +2,10 @@
 
 package confine
 
-import "syscall"
+import (
+	"slices"
+	"syscall"
+)
 
 const (
 	sysIOUringSetup = 425
@@ -10,6 +13,7 @@ const (
 
 	sysSetxattrat    = 463
 	sysRemovexattrat = 466
+	sysFileSetattr   = 469
 
 	seccompSetFilter   = 1
 	seccompNewListener = 1 << 3
@@ -22,10 +26,17 @@ const (
 
 	ioctlPeer = 0x5441 // TIOCGPTPEER opens the other end of a terminal
 
+	ioctlFlags   = 0x40086602 // FS_IOC_SETFLAGS, by which chattr works
+	ioctlFsxattr = 0x401c5820 // FS_IOC_FSSETXATTR
+
 	ioctlVerity = 0x40806685 // FS_IOC_ENABLE_VERITY closes a file to writers for good
 
 	foreignCalls = 0x40000000 // x32's begin here
 )
+
+// keys are the requests by which what is typed at a console, or printed to it, becomes
+// something else: KDSKBENT, KDSKBSENT, KDSKBDIACR, KDSETKEYCODE, KDSKBDIACRUC and TIOCCONS.
+var keys = []uint32{0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb, 0x541d}
 
 // subvolumes are the requests by which Btrfs makes, copies, deletes and closes whole
 // folders, without asking Landlock: BTRFS_IOC_SNAP_CREATE, SUBVOL_CREATE, SNAP_DESTROY,
@@ -55,7 +66,7 @@ const (
 )
 
 // filter refuses what no command needs and reaches around the hold: typing into
-// a terminal, foreign system calls, io_uring, what file systems change behind Landlock,
+// a terminal, a lease, which keeps whoever opens a file waiting, foreign system calls, io_uring, what file systems change behind Landlock,
 // datagram sockets with a path, which send without connecting (the kernel makes raw ones
 // such, too), and limits of other processes, which end one or
 // keep it from starting others. With keep, connections and what listens are notified, and with modes
@@ -86,13 +97,17 @@ func filter(keep, modes bool) []instruction {
 	}
 	on(sysIOUringSetup, refuse(syscall.EPERM))
 	requests := []instruction{{load, 0, 0, secondAt}}
-	for _, request := range append([]uint32{ioctlSTI, ioctlLinux, ioctlVerity}, subvolumes...) {
+	for _, request := range slices.Concat([]uint32{ioctlSTI, ioctlLinux, ioctlVerity}, keys, subvolumes) {
 		requests = append(requests, instruction{equal, 0, 1, request}, refuse(syscall.EPERM))
+	}
+	if modes {
+		requests = append(requests, instruction{equal, 0, 1, ioctlFlags}, refuse(syscall.EOPNOTSUPP), instruction{equal, 0, 1, ioctlFsxattr}, refuse(syscall.EOPNOTSUPP))
 	}
 	if keep && modes {
 		requests = append(requests, instruction{equal, 0, 1, ioctlPeer}, notify)
 	}
 	on(syscall.SYS_IOCTL, append(requests, allow)...)
+	on(syscall.SYS_FCNTL, instruction{load, 0, 0, secondAt}, instruction{equal, 0, 1, syscall.F_SETLEASE}, refuse(syscall.EPERM), allow)
 	for _, call := range []uintptr{syscall.SYS_SOCKET, syscall.SYS_SOCKETPAIR} {
 		on(call,
 			instruction{load, 0, 0, firstAt}, instruction{equal, 1, 0, syscall.AF_UNIX}, allow,
@@ -105,6 +120,7 @@ func filter(keep, modes bool) []instruction {
 		instruction{load, 0, 0, thirdAt}, instruction{equal, 0, 3, 0},
 		instruction{load, 0, 0, thirdAt + high}, instruction{equal, 0, 1, 0}, allow, others)
 	if modes {
+		on(sysFileSetattr, refuse(syscall.EOPNOTSUPP))
 		for _, call := range attributes {
 			on(call, refuse(syscall.EOPNOTSUPP))
 		}

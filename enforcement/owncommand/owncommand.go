@@ -66,7 +66,7 @@ person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule
 person: approve, approve key, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve second, approve settings
 person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup move, backup restore, benchmark, dash, dispatch, down, emit
 person: git, git install, git uninstall
-person: graph pull, graph push, init, log, log emit, log export, log view, log view rebuild, log view verify
+person: graph pull, graph push, init, log, log emit, log export, log move, log view, log view rebuild, log view verify
 person: memory export, memory forget, memory import, memory reflect, memory review, memory scope, memory share, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show

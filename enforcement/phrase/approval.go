@@ -13,7 +13,9 @@
 //
 // Guarantees: when in doubt the answer is no, with the cause; the same prompt
 // always gets the same answer; time grows with the length of the prompt only.
-// The language is English; a project's own phrases come in Phrases.
+// The language is English. The shortest forms of German, French, Spanish and Japanese
+// are go-aheads, which count only where nothing else is said; a project's own phrases
+// come in Phrases, with nothing but go-aheads behind them.
 //
 // It does not know who typed the prompt or whether anything valid waits: a
 // caller must ask it only for text that is a user's act, and count a bare

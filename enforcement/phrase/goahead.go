@@ -13,17 +13,35 @@ var (
 		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
 		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|do it|ship it|make it so|do that|let us go|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
 		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|free) to go|please (?:do|proceed|go ahead|continue|start|begin)` +
-		`|i agree|i accept|i confirm|fine by me|fine with me|ok with me|okay with me|works for me|that works(?: for me)?|sounds like a plan|i am happy with (?:it|this|that)` +
+		`|signed off|(?:you have (?:the|a|my) )?green light|i agree|i accept|i confirm|fine by me|fine with me|ok with me|okay with me|works for me|that works(?: for me)?|sounds like a plan|i am happy with (?:it|this|that)` +
 		`|` + looks + `|(?:it |this |that |everything )?(?:is )?all good|happy with it` +
 		`)(?: (?:please|now|then|thanks|thank you|claude))*$`)
 
-	politeness = lazyregexp.New(`^(?:thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	politeness = lazyregexp.New(`^(?:aight|implement(?: (?:it|them|this|that))?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
-	goAheadGate = lazyregexp.New(`^(?:(?:go ahead|proceed|continue|go on|carry on|start|begin|go) with (?:the|this|that|your) (` + planNoun + `)|(?:go ahead|proceed|continue|carry on) with (?:it|this|that)` +
-		`|(?:(?:the|this|your) )?` + adjective + `(?:(` + planNoun + `)|(` + testsNoun + `)) (?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?` +
-		`|(?:(?:the|this|your) )?` + adjective + `(?:(` + planNoun + `)|(` + testsNoun + `)) (?:is|are) good to go)$`)
+	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased)|i (?:sign|signed) off) (?:with|on) (?:it|this|that|` + named + `)` +
+		`|i (?:hereby |fully )?(?:accept|agree with|agree to|confirm) ` + named +
+		`|` + named + ` (?:(?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?|(?:(?:is|are) )?good to go` +
+		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?accepted|(?:has|have|gets?) my (?:blessing|green light)))$`)
+
+	// What is said so in other languages; it counts where nothing else is said, since
+	// only English is read.
+	otherLanguages = lazyregexp.New(`^(?:` +
+		`(?:(?:der |den |dieser )?plan (?:ist )?|(?:die |alle )?tests (?:sind )?)?(?:hiermit )?(?:genehmigt|freigegeben)|einverstanden|ich genehmige (?:den plan|die tests|das|es|ihn|sie)|ich gebe (?:den plan|die tests|das|es|ihn|sie) frei` +
+		`|(?:(?:le |ce )?plan (?:est )?|c'est )?(?:approuvé|validé)|(?:les |ces )?tests (?:sont )?(?:approuvés|validés)|(?:j'approuve|je valide)(?: (?:le plan|ce plan|les tests|ces tests|tout))?` +
+		`|(?:(?:el |este )?plan (?:está |queda )?)?aprobado|(?:(?:los )?tests|(?:las )?pruebas) (?:están |quedan )?aprobad[oa]s|(?:lo )?apruebo(?: (?:el plan|este plan|los tests|las pruebas|todo))?` +
+		`|(?:この)?(?:計画|プラン|テスト)?[はを]?承認(?:です|する|します|いたします|しました|済みです)?` +
+		`)$`)
+	otherPoliteness = lazyregexp.New(`^(?:ja|jo|(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?|bitte|weiter|mach (?:bitte )?weiter|mach (?:das|es) so|los|los geht's|leg los|perfekt|sehr gut|gut|prima|sieht gut aus` +
+		`|oui|merci(?: beaucoup)?|parfait|d'accord|très bien|vas-y|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
+		`|sí|si|vale|gracias|muchas gracias|perfecto|adelante|sigue|continúa|muy bien` +
+		`|はい|ありがとう(?:ございます)?|(?:よろしく)?お願いします|進めてください|(?:計画|プラン|テスト)はokです)$`)
+	otherTests = lazyregexp.New(`pruebas|テスト`)
+	otherPlan  = lazyregexp.New(`計画|プラン`)
 )
+
+const named = `(?:(?:the|this|that|these|those|your) )?` + adjective + `(?:` + planNoun + `|` + testsNoun + `)`
 
 // maxGoAhead bounds what can be a bare go-ahead; a longer one says something.
 const maxGoAhead = 16
@@ -96,16 +114,18 @@ func goAheadPhrase(s string, own map[string]bool) (Gate, int) {
 	if own[s] || strongGoAhead.MatchString(s) {
 		return "", 2
 	}
-	if m := goAheadGate.FindStringSubmatch(s); m != nil {
+	switch {
+	case goAheadGate.MatchString(s):
+		return namedGate(s), 2
+	case otherLanguages.MatchString(s):
 		switch {
-		case m[1] != "" || m[2] != "" || m[4] != "":
-			return Plan, 2
-		case m[3] != "" || m[5] != "":
+		case otherTests.MatchString(s):
 			return Tests, 2
+		case otherPlan.MatchString(s):
+			return Plan, 2
 		}
-		return "", 2
-	}
-	if politeness.MatchString(s) {
+		return namedGate(s), 2
+	case politeness.MatchString(s) || otherPoliteness.MatchString(s):
 		return "", 1
 	}
 	return "", 0

@@ -41,6 +41,10 @@ func find(t text, own phraseSets) (found []position, reason string) {
 	}
 	for i, s := range t.sentences {
 		if own.approve[strings.Join(s.words(), " ")] && s.end != '?' && !s.cited {
+			if r := t.unread(i, own); r != "" {
+				note(r)
+				continue
+			}
 			found = append(found, position{sentence: i, clause: len(s.clauses) - 1})
 			continue
 		}
@@ -61,6 +65,31 @@ func find(t text, own phraseSets) (found []position, reason string) {
 		}
 	}
 	return found, reason
+}
+
+// unread tells why what stands around a project's own phrase keeps it from counting.
+// It is in a language that is not read, so that behind the phrase nothing but
+// go-aheads is known to take nothing back.
+func (t text) unread(at int, own phraseSets) string {
+	for _, s := range t.sentences[:at] {
+		if s.end == '?' {
+			return Question
+		}
+	}
+	for _, s := range t.sentences[at+1:] {
+		if own.approve[strings.Join(s.words(), " ")] {
+			continue
+		}
+		for _, c := range s.clauses {
+			if _, ok := c.approves(); ok {
+				continue
+			}
+			if _, weight := goAheadClause(c.words, own.goAhead); weight == 0 {
+				return Condition
+			}
+		}
+	}
+	return ""
 }
 
 // mentionWords belong to the family of approving without making a form of it.

@@ -286,7 +286,7 @@ func TestRefusals(t *testing.T) {
 		{Plan, "approve()", NoWording},
 		{Plan, "approved_by", NoWording},
 		{Plan, "аpproved", NoWording},
-		{Plan, "genehmigt", NoWording},
+		{Plan, "genehmigt, aber erst nach dem Fix", NoWording},
 		{Plan, "approved, aber erst nach dem Fix", Condition},
 		{Plan, "approved, mais pas encore", Condition},
 		{Plan, "approved 但不", ""},
@@ -314,6 +314,7 @@ func TestOwnPhrases(t *testing.T) {
 		"Freigegeben!": true, "freigegeben": true, "批准。": true, "Alles gelesen. Freigegeben.": true, "ja, mach weiter": true, "ja": true, "Mach weiter!": true,
 		"noch nicht freigegeben": false, "freigegeben?": false, "Freigegeben. Aber erst nach dem Test.": false, "ja, später": false, "approved": true,
 		"Ist es freigegeben": false, "Freigegeben. wait, no": false, "ja. mach weiter.": true,
+		"Freigegeben. Streich Schritt 2": false, "Ist das dein Ernst? Freigegeben.": false, "Freigegeben. Ja, mach weiter.": true,
 	} {
 		if got := Judge(prompt, Plan, own); got.Approves != want {
 			t.Errorf("%q: %+v, want %v", prompt, got, want)

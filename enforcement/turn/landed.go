@@ -45,14 +45,14 @@ const keptLandings = 128
 // clockStep is how far the time of a file may be behind the clock.
 const clockStep = 50 * time.Millisecond
 
-func (l *landings) keep(t turn, now time.Time) {
+func (l *landings) keep(t turn, meant []schemas.Target, now time.Time) {
 	if t.ToolUseID == "" || len(t.Writes) == 0 {
 		return
 	}
-	j := judged{at: now.Add(-clockStep)}
-	for _, target := range targets(t) {
+	j := judged{at: now.Add(-clockStep), targets: meant}
+	for _, target := range meant {
 		state, _ := t.project.FileState(target.Path)
-		j.targets, j.was = append(j.targets, target), append(j.was, state.SHA256)
+		j.was = append(j.was, state.SHA256)
 	}
 	key := t.contentKey("")
 	l.mu.Lock()

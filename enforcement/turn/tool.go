@@ -33,11 +33,12 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	t.before = &looked{}
 	var about prompted
 	var confinedAs string
+	var meant []schemas.Target // of the call's writes
 	unjudged, guarded, closed := false, false, false
 	decision, state, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		about, confinedAs = prompted{}, "" // after a conflict it is decided anew
 		request := v.request(ctx, t, s, parent)
-		request.Completes = completes
+		request.Completes, meant = completes, request.Targets[:len(t.Writes)]
 		if t.Task != nil {
 			request.Task = &enforcement.Task{Type: t.Task.Type, Title: t.Task.Title, Prompt: t.Task.Prompt}
 		}
@@ -79,7 +80,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	}
 	shared := ""
 	if decision.Verdict != enforcement.Deny {
-		v.landings.keep(t, v.Now())
+		v.landings.keep(t, meant, v.Now())
 	}
 	if decision.Verdict == enforcement.Allow {
 		v.done.keep(t)

@@ -152,7 +152,7 @@ func (p *Project) adopt(paths []string, asked *Snapshot, docs []describe.Describ
 	}
 	next := *now
 	next.Revision++
-	next.Index = now.Index.Update(put, nil).Tidied(mostSegments)
+	next.Index = p.outside(now.Index.Update(put, nil).Tidied(mostSegments))
 	p.current.Store(&next)
 	p.changed.tell()
 }

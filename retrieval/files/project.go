@@ -71,6 +71,7 @@ type Project struct {
 	kept       *Snapshot // that was restored, or of stages, until the first update ends
 	begun      bool      // stages of a build that has not ended recorded something
 	stageFiles int       // the constant, but for tests
+	savedFirst int       // the constant, but for tests
 	keptSaved  int       // documents of what was kept when it was saved
 
 	embedding sync.Mutex        // while vectors are made beside
@@ -113,7 +114,7 @@ func Open(o Options) (*Project, error) {
 	}
 	p := &Project{
 		options: o, changed: newBroadcast(), updating: newGate(), catalog: o.Catalog,
-		stageFiles: stageFiles, files: newKnown(0), meant: map[string]string{},
+		stageFiles: stageFiles, savedFirst: savedFirst, files: newKnown(0), meant: map[string]string{},
 	}
 	p.asked.Store(&o.Catalog.Globs)
 	return p, nil

@@ -428,7 +428,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 		defer func() { _ = os.RemoveAll(root) }()
 		tr, j := tree{t, root}, &journal{}
 		p := tr.open(j, "**")
-		p.stageFiles = rapid.IntRange(1, 4).Draw(t, "files a stage")
+		p.stageFiles, p.savedFirst = rapid.IntRange(1, 4).Draw(t, "files a stage"), rapid.IntRange(1, 8).Draw(t, "files of the first save")
 		if rapid.Bool().Draw(t, "begin with a build") {
 			update(t, p, Update{})
 		}
@@ -473,7 +473,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p2.stageFiles = p.stageFiles
+				p2.stageFiles, p2.savedFirst = p.stageFiles, p.savedFirst
 				update(t, p2, Update{})
 				p, dirty = p2, nil
 			}

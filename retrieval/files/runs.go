@@ -11,7 +11,7 @@ const (
 	// runBytes is how much text is analysed before it becomes a part of the
 	// index: so much, for each worker, is in memory in a form that takes several
 	// times its size.
-	runBytes = 3 << 20
+	runBytes = 3 << 19
 	// runShare is into how many runs for each worker what is left is cut: they get
 	// smaller towards the end, so that all workers end at about the same time.
 	runShare = 3

@@ -22,6 +22,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/mapped"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -237,6 +238,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	if len(indexed) != s.Index.Len() || slices.ContainsFunc(indexed, func(path string) bool { return !s.Index.Has(path) }) {
 		return nil, fmt.Errorf("%w: it holds %d documents of %d", ErrSaved, s.Index.Len(), len(indexed))
 	}
+	s.Index = p.outside(s.Index)
 	if len(drop) > 0 {
 		s.Index = s.Index.Update(nil, drop)
 	}
@@ -244,6 +246,20 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	s.relations = &relations{docs: s.docs}
 	p.files = files
 	return s, nil
+}
+
+// outside is an index whose lists lie beside its saved file, not in the heap.
+func (p *Project) outside(ix *search.Index) *search.Index {
+	if p.options.Saved == "" {
+		return ix
+	}
+	return ix.Kept(func(pieces ...[]byte) (search.Kept, error) {
+		folder := filepath.Dir(p.options.Saved)
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+		return mapped.Keep(folder, pieces...)
+	})
 }
 
 // SavedRoot is the folder of the project that a saved index is of. It returns

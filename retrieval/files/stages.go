@@ -11,10 +11,11 @@ import (
 const (
 	// stageFiles and stageBytes bound what a first build looks at before what it
 	// has is recorded and kept.
-	stageFiles = 16 << 10
+	stageFiles = 2 << 10
 	stageBytes = 256 << 20
-	// savedAgain is by how much an unfinished index has grown when it is saved
-	// again.
+	// savedFirst is from how many documents on an unfinished index is saved,
+	// savedAgain by how much it has grown when it is saved again.
+	savedFirst = 16 << 10
 	savedAgain = 3
 )
 
@@ -66,7 +67,7 @@ func (p *Project) keep(w *work) {
 // saveKept saves an unfinished index where it has grown by much, unless another
 // save is under way. That it could not be done shows when the index is saved.
 func (p *Project) saveKept(ctx context.Context) {
-	if p.options.Saved == "" || p.kept.Len() < savedAgain*p.keptSaved || !p.saving.TryLock() {
+	if p.options.Saved == "" || p.kept.Len() < max(savedAgain*p.keptSaved, p.savedFirst) || !p.saving.TryLock() {
 		return
 	}
 	defer p.saving.Unlock()

@@ -44,7 +44,7 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.stageFiles = 3
+				p.stageFiles, p.savedFirst = 3, 1
 				return p
 			}
 			p := open()

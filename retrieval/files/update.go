@@ -75,7 +75,7 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	s := p.current.Load()
 	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
 		next := *s
-		next.Index = tidied
+		next.Index = p.outside(tidied)
 		p.current.Store(&next)
 	}
 	return built, nil
@@ -357,7 +357,7 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 func (p *Project) index(w *work) {
 	before := w.before
 	if before == nil {
-		w.index = search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.Workers)
+		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.Workers))
 		w.put = nil
 		return
 	}
@@ -373,7 +373,7 @@ func (p *Project) index(w *work) {
 	}
 	w.index = before.Index
 	if len(w.put)+len(w.drop) > 0 {
-		w.index = before.Index.Put(w.put, w.drop, p.options.Workers)
+		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.Workers))
 	}
 	w.put = nil
 }

@@ -12,4 +12,7 @@
 //
 // Values are memory of the mapping, which lives as long as the process: nobody
 // can tell which strings still point into it.
+//
+// [Keep] does the same for bytes that this process alone needs: its file has no
+// name, and its caller says when nothing points into it any more.
 package mapped

@@ -108,6 +108,12 @@ func (p Pages) Drop() {
 	}
 }
 
+// Bytes are the bytes of the file, which must not be changed.
+func (p Pages) Bytes() []byte { return p }
+
+// Free lets go of the memory: what still points into it must not be read any more.
+func (p Pages) Free() { unmap(p) }
+
 // Write makes a file of values, in place of the one that is there. An error that
 // comes instead of a value ends it and is returned as it is; the old file stays
 // until the new one is whole.

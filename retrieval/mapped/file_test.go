@@ -133,3 +133,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestKeepLeavesNoName(t *testing.T) {
+	dir := t.TempDir()
+	pages, err := Keep(dir, []byte("one behind "), []byte("the other, in a row, without end"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if string(pages.Bytes()) != "one behind the other, in a row, without end" {
+			t.Errorf("kept %q", pages.Bytes())
+		}
+		pages.Drop()
+	}
+	pages.Free()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("there is %v, %v", left, err)
+	}
+	if _, err := Keep(filepath.Join(dir, "missing"), []byte("x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a folder: %v", err)
+	}
+}

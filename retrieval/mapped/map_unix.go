@@ -3,10 +3,30 @@
 package mapped
 
 import (
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
+
+// Keep writes pieces, one behind the other, into a file in a folder that has no
+// name.
+func Keep(dir string, pieces ...[]byte) (Pages, error) {
+	file, err := os.CreateTemp(dir, ".writ-")
+	if err != nil {
+		return nil, fmt.Errorf("mapped: %w", err)
+	}
+	defer func() { _ = file.Close() }() // the mapping stays
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, fmt.Errorf("mapped: %w", err)
+	}
+	for _, piece := range pieces {
+		if _, err := file.Write(piece); err != nil {
+			return nil, fmt.Errorf("mapped: %w", err)
+		}
+	}
+	return mapOpen(file)
+}
 
 func mapFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
@@ -14,6 +34,10 @@ func mapFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // the mapping stays
+	return mapOpen(file)
+}
+
+func mapOpen(file *os.File) ([]byte, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err

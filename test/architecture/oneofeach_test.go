@@ -19,6 +19,7 @@ var oneOfEach = map[string]struct {
 }{
 	"os.Rename": {"schemas/atomicfile", map[string]string{
 		"bus/backup":               "puts a folder in place",
+		"projections/audit/move":   "puts a folder in place",
 		"retrieval/fulltext":       "puts a folder in place",
 		"retrieval/embed/hub":      "puts a folder in place",
 		"enforcement/host/install": "moves the user's own settings aside",
@@ -26,6 +27,7 @@ var oneOfEach = map[string]struct {
 	}},
 	"os.CreateTemp": {"schemas/atomicfile", map[string]string{
 		"bus/embedded":           "probes whether a folder can be written to",
+		"retrieval/mapped":       "a file without a name, to be mapped",
 		"cmd/writ/cli/lifecycle": "probes whether a folder can be written to",
 	}},
 	"unix.Flock":         {"schemas/filelock", nil},

@@ -20,6 +20,10 @@ long+='|TestQualityOnTheShippedCorpus|TestProcessesAnswerAlike|TestRecallOfTheSc
 long+='|TestExportGivesBackTheBytes|TestExportAndImportAreTheSame|TestUpdatesDoNotShow'
 long+='|TestEmbedderIsASetting|TestEveryMandatoryNodeReachesTheAgent|TestObservationsComeBackByteForByte|TestSearchingIsLookingAtEverything'
 long+='|TestShippedRulesAreBackWhenTheSettingIsGone|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
+long+='|TestTenRulesMoreOrLessMoveNoDecision|TestTalkIsGivenNothing|TestSmallTalkInjectsNothing|TestASecondRuleInFullLeavesRoomForLines'
+long+='|TestARuleOfAnotherFrameworkIsLessLikely|TestTechnologiesThatAProjectHasNotAreLeftOut|TestWhatWasGivenIsNotGivenAgain'
+long+='|TestNobodyFloodsWhatWasQueued|TestDecisionTable|TestModel|TestResolveBoundsLongPaths|TestOnlyWhatTheGatesAskForIsDemanded'
+long+='|TestHookSeesWhatIsTooLarge|TestHookJudgesBrokenPayloadsByTheirEvent|TestEverythingFits|TestCommandLinesParse|TestReadingARuleIsAnOutcome'
 sharing=()
 while read -r package folder; do
 	if [ "$folder" != "$PWD/test" ] && grep -qsE '^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|"sync(/atomic)?"|\bchan\b|\.Parallel\(\)|\.Go\(' "$folder"/*.go; then
@@ -31,4 +35,5 @@ tr '|' ' ' <<<"$long" | fold -s -w 120
 # -short takes fewer random cases: a race is a matter of interleavings, not of values.
 # The detector waits a second at the end of each process for reports of others;
 # the programs that tests start are many.
-GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
+# Much of the time of these tests is waiting for disks and processes: one more package at once fills it.
+GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"

@@ -2,7 +2,8 @@
 # The long simulations: kills and power cuts at random points under load, random command
 # sequences against the gate's invariants, made-up shell commands against what
 # they did, random histories of observations. SIM_KILLS, SIM_COMMANDS, SIM_SHELLS
-# and SIM_HISTORIES set how many, SIM_FLIPS how many bits are flipped (else as many as kills); a failing run prints its seed.
+# and SIM_HISTORIES set how many, SIM_FLIPS how many bits are flipped (else as many as kills),
+# SIM_SOAK for how many minutes a daemon is soaked; a failing run prints its seed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 kills=${SIM_KILLS:-500}
@@ -10,11 +11,12 @@ commands=${SIM_COMMANDS:-1000000}
 shells=${SIM_SHELLS:-5000}
 histories=${SIM_HISTORIES:-10000}
 flips=${SIM_FLIPS:-$kills}
+soak=${SIM_SOAK:-60}
 
 # simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure.
 simulate() {
 	local said
-	said=$(go test "$1" -count=1 -timeout 60m -run "$2" "${@:3}" 2>&1) || { echo "$said"; return 1; }
+	said=$(go test "$1" -count=1 -timeout 90m -run "$2" "${@:3}" 2>&1) || { echo "$said"; return 1; }
 	echo "$said"
 	! grep -F 'no tests to run' <<<"$said"
 }
@@ -39,3 +41,5 @@ echo "two daemons at a hub of three servers, disturbed $((kills * 2 / 5)) times"
 WRIT_TEAM_ROUNDS="$((kills * 2 / 5))" simulate ./test '^TestTeam$'
 echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"
 WRIT_MENDING_KILLS="$((kills / 10 + 1))" simulate ./test '^TestKilledInTheMiddle$'
+echo "a daemon at work for $soak minutes, stopped, killed and backed up meanwhile"
+WRIT_SOAK="$soak" simulate ./test '^TestSoak$' -v

@@ -99,7 +99,13 @@ type Server struct {
 // Start runs a hub of some nodes for members, and makes its streams.
 func Start(t testing.TB, nodes int, names ...string) *Hub {
 	t.Helper()
-	h := &Hub{t: t, dir: t.TempDir(), Manifest: rights.Manifest{Members: names, Replicas: nodes}}
+	return StartFor(t, rights.Manifest{Members: names, Replicas: nodes})
+}
+
+// StartFor runs a hub of as many nodes as its streams have replicas.
+func StartFor(t testing.TB, m rights.Manifest) *Hub {
+	t.Helper()
+	h, nodes := &Hub{t: t, dir: t.TempDir(), Manifest: m}, m.Replicas
 	h.must(h.Manifest.Check())
 	h.certify()
 	ports := freePorts(t, 3*nodes)
@@ -151,8 +157,8 @@ func (h *Hub) Run(i int) {
 	var err error
 	n.process = Node(n.config)
 	n.process.Env = append(os.Environ(), childEnv+"="+n.config)
-	for _, user := range append([]string{rights.AdminUser, rights.WitnessUser}, h.Manifest.Members...) {
-		n.process.Env = append(n.process.Env, "WRIT_PASSWORD_"+strings.ToUpper(strings.ReplaceAll(user, "-", "_"))+"="+Password)
+	for _, name := range h.Manifest.Passwords() {
+		n.process.Env = append(n.process.Env, name+"="+Password)
 	}
 	n.process.Stderr = os.Stderr
 	n.stdin, err = n.process.StdinPipe()
@@ -175,8 +181,14 @@ func (h *Hub) Kill(i int) {
 // StepDown has the leader of a stream be another node.
 func (h *Hub) StepDown(stream string) {
 	h.t.Helper()
+	h.StepDownAs(rights.AdminUser, stream)
+}
+
+// StepDownAs has the leader of a stream in a user's account be another node.
+func (h *Hub) StepDownAs(user, stream string) {
+	h.t.Helper()
 	h.Eventually("the leader of "+stream+" steps down", func() error {
-		m, err := h.As(rights.AdminUser).Request("$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil, 2*time.Second)
+		m, err := h.As(user).Request("$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil, 2*time.Second)
 		if err == nil && !bytes.Contains(m.Data, []byte(`"success":true`)) {
 			err = fmt.Errorf("%s", m.Data)
 		}
@@ -217,6 +229,16 @@ func (h *Hub) Clients() string {
 func Credential(user string) string {
 	raw, _ := json.Marshal(bus.Credential{User: user, Password: Password}) // of texts alone
 	return string(raw)
+}
+
+// Credentials writes the credentials of a daemon whose log lies there into a folder.
+func (h *Hub) Credentials(name string) (folder string) {
+	h.t.Helper()
+	folder = h.t.TempDir()
+	for _, r := range rights.Roles() {
+		h.must(os.WriteFile(bus.CredentialFile(folder, string(r)), []byte(Credential(rights.DirectUser(name, r))), 0o600))
+	}
+	return folder
 }
 
 // As connects to the hub itself as one of its users.

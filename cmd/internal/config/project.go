@@ -77,7 +77,7 @@ type Project struct {
 	// SmallLines is how many lines of code one prompt may change in small mode.
 	SmallLines int `yaml:"small_lines"`
 	// ApprovalPhrases are wordings of approval in the users' own language; each
-	// counts where it is a sentence of its own.
+	// counts where it is a sentence of its own, with nothing but go-aheads behind it.
 	ApprovalPhrases []string `yaml:"approval_phrases"`
 	// Memory says whether prompts bring what was observed earlier, and what
 	// agents note in their transcripts is observed: on or off.

@@ -105,7 +105,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupDecide, slices.Concat(lifecycle.Watch(c), sessions.Commands(c, history.OldSessionReplay(c), lifecycle.Forget(c)))...)
 	add(groupFind, append(files.Commands(c), a.findCommand())...)
 	add(groupTeach, slices.Concat(rules.Commands(c, graph.Command(c)), []*cobra.Command{memory.Command(c), agents.Command(c)})...)
-	add(groupProve, history.Commands(c, lifecycle.WhatIf(c))...)
+	add(groupProve, history.Commands(c, lifecycle.WhatIf(c), lifecycle.Move(c))...)
 	add(groupSetUp, append(lifecycle.SetUp(c), team.Command(c))...)
 	root.AddCommand(a.hidden()...)
 	root.SetHelpCommand(a.helpCommand())

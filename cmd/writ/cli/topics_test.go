@@ -288,7 +288,7 @@ var (
 // otherNames look like settings and are keys of constitutions, events, tools
 // and files.
 var otherNames = []string{
-	"allowed_callees", "denied_callees", "max_depth", "max_tokens", "advance_phase", "write.unapproved", "command.denied", "log.restored", "records.lost", "os.path.join",
+	"allowed_callees", "denied_callees", "max_depth", "max_tokens", "advance_phase", "write.unapproved", "command.denied", "log.restored", "log.moved", "streams.moved", "records.lost", "os.path.join",
 	"grafana.json", "alerts.yaml", "config.yaml", "verbs.yaml", "memory.keys", "memory.keys.restore", "backups.json", "findings.md", "plan.md", "capabilities.md", "queries.jsonl", "daemon.lock", "start.lock", "package.json", "composer.json",
 	"rule.proposed", "save_memory", "install.sh",
 }

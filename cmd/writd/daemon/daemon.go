@@ -33,6 +33,7 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/ledger"
+	"github.com/writbus/writ/projections/audit/move"
 	"github.com/writbus/writ/projections/audit/team"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/retrieval/embed/choice"
@@ -83,6 +84,8 @@ type Daemon struct {
 	services  *bus.Conn        // requests and their answers
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
+	place     move.Place
+	claim     *move.Claim // of the streams of another's; nil for its own
 	backups   *objects.Keeper
 	runtime   *projections.Runtime
 	views     views
@@ -167,11 +170,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer func() { stop(); err = errors.Join(lost(), err) }()
-	stopTelemetry, err := d.beginTelemetry(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer stopTelemetry()
+	defer d.beginTelemetry(ctx)()
 	d.model, d.noModel = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
@@ -231,6 +230,8 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
+	gone := hold(ctx, d)
+	defer func() { stop(); err = errors.Join(gone(), err) }()
 	if err := d.closeAfterLoss(ctx, ""); err != nil {
 		return false, err
 	}
@@ -336,16 +337,12 @@ func lock(path string) (release func(), err error) {
 // makes sure that the streams exist.
 func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	d.openBackups()
+	if err := settle(d); err != nil {
+		return nil, err
+	}
 	retention := retention(d.settings)
 	if d.settings.NATSURL != "" {
-		if err := d.connectOutside(ctx); err != nil {
-			return nil, err
-		}
-		if err := d.conn.EnsureStreams(ctx, retention); err != nil {
-			d.disconnect()
-			return nil, err
-		}
-		return d.disconnect, nil
+		return d.disconnect, d.connectOutside(ctx)
 	}
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {

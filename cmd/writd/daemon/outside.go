@@ -2,24 +2,60 @@ package daemon
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/projections/audit/move"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
+
+// settle finds out where the log lies: in the settings is where it is looked for.
+func settle(d *Daemon) error {
+	s := &d.settings
+	at := move.NATS{CA: s.NATSCA, Cert: s.NATSCert, Key: s.NATSKey, Replicas: s.Replicas}
+	if s.NATSURL != "" {
+		var err error
+		if at.URL, _, err = withoutUser(s.NATSURL); err != nil {
+			return err
+		}
+	}
+	_, noLog := os.Stat(d.layout.Log())
+	p, err := move.Settle(d.layout.Root, at, noLog == nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+	if d.place = p; at.URL == "" {
+		s.NATSURL, s.NATSCA, s.NATSCert, s.NATSKey, s.Replicas = p.URL, p.CA, p.Cert, p.Key, p.Replicas
+	}
+	return nil
+}
+
+// hold ends the daemon once the streams of its log are another one's. gone says why.
+func hold(ctx context.Context, d *Daemon) (gone func() error) {
+	if d.claim == nil {
+		return func() error { return nil }
+	}
+	var lost error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.claim.Watch(ctx, func(why error) {
+			lost = fmt.Errorf("%w: %w", ErrDataDir, why)
+			d.logger.Error("the log is lost to this daemon", "error", lost)
+			d.stop()
+		})
+	}()
+	return func() error { <-done; return lost }
+}
 
 // connectOutside connects to the NATS that the settings name. Its
 // administrator gives each role a user there and puts it into the credentials
@@ -32,38 +68,32 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := os.MkdirAll(d.layout.Credentials(), 0o700); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
 	}
-	own, err := vault.Credential(d.layout.Root, d.layout.Credentials(), string(embedded.RoleDaemon), true)
-	switch {
-	case errors.Is(err, bus.ErrNotFound):
-		own = user
-	case err != nil:
-		return err
-	}
 	if err := d.shareUser(address, user); err != nil {
 		return err
 	}
-	d.endpoint.TLS = bus.TLS{CA: fileIn(d.layout.Root, d.settings.NATSCA), Cert: fileIn(d.layout.Root, d.settings.NATSCert), Key: fileIn(d.layout.Root, d.settings.NATSKey)}
-	trust, err := d.endpoint.TLS.Config()
+	at := d.place.NATS
+	at.URL = address
+	o, err := at.Options(d.layout.Root, d.layout.Credentials(), user)
 	if err != nil {
 		return fmt.Errorf("%w: %w", config.ErrSettings, err)
 	}
-	if d.endpoint.Daemon, err = daemonID(d.layout); err != nil {
+	if d.endpoint.Daemon, err = move.DaemonID(d.layout.Root); err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
-	if err := d.connect(ctx, bus.Options{URL: address, Daemon: d.endpoint.Daemon, TLS: trust}.As(own)); err != nil {
+	o.Daemon, o.Archive = d.endpoint.Daemon, bus.NewArchive(filepath.Join(d.layout.Root, "archive"))
+	if err := d.connect(ctx, o); err != nil {
 		return err
 	}
-	d.endpoint.URL = address
-	return nil
-}
-
-// fileIn is one that a setting names, in the data directory where it is no absolute
-// path; "" is none.
-func fileIn(dir, name string) string {
-	if name == "" || filepath.IsAbs(name) {
-		return name
+	d.endpoint.URL, d.endpoint.TLS = address, at.TLS(d.layout.Root)
+	d.place.URL = address
+	if d.claim, err = move.Take(ctx, d.conn, d.layout.Root, d.place, d.endpoint.Daemon, retention(d.settings)); err != nil {
+		d.disconnect()
+		return err
 	}
-	return filepath.Join(dir, name)
+	if d.claim.Warning != "" {
+		d.warn(d.claim.Warning)
+	}
+	return nil
 }
 
 // shareUser gives the roles that have no credential the user of the URL.
@@ -114,29 +144,3 @@ func withoutUser(addresses string) (plain string, user bus.Credential, err error
 	}
 	return strings.Join(all, ","), user, nil
 }
-
-// daemonID names the daemon of a data directory among others on one NATS, in 16
-// hexadecimal digits that are drawn once. A copy of the directory in another place
-// gets its own: the file is in no backup.
-func daemonID(l config.Layout) (string, error) {
-	path := filepath.Join(l.Root, "run", "daemon-id")
-	raw, err := os.ReadFile(path)
-	if id := strings.TrimSpace(string(raw)); err == nil && wellFormedID.MatchString(id) {
-		return id, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("the daemon's id: %w", err)
-	}
-	drawn := make([]byte, 8)
-	_, _ = rand.Read(drawn) // never fails
-	id := hex.EncodeToString(drawn)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("the daemon's id: %w", err)
-	}
-	if err := atomicfile.Write(path, []byte(id+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("the daemon's id: %w", err)
-	}
-	return id, nil
-}
-
-var wellFormedID = regexp.MustCompile(`^[0-9a-f]{16}$`)

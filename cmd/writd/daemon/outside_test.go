@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/reach"
+	"github.com/writbus/writ/projections/audit/move"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -38,81 +38,6 @@ func outsideNATS(t *testing.T) (address string) {
 		}
 	})
 	return strings.Replace(server.URL(), "nats://", "nats://writ:secret@", 1)
-}
-
-// TestTwoDaemonsOnOneLog lets two daemons decide on one session at once: their
-// decisions have one order, and one act of the user approves once.
-func TestTwoDaemonsOnOneLog(t *testing.T) {
-	address := outsideNATS(t)
-	project := newProject(t, "mode: work\n")
-	var worlds []*world
-	for range 2 {
-		worlds = append(worlds, startWith(t, t.TempDir(), project, func(s *config.Settings) { s.NATSURL = address }))
-	}
-	a, b := worlds[0], worlds[1]
-	endpoint, err := config.ReadEndpoint(a.data)
-	if err != nil || strings.Contains(endpoint.URL, "secret") {
-		t.Errorf("announced as %+v, %v", endpoint, err)
-	}
-	const n = 40
-	errs := make(chan error, 2*n)
-	for i := range n {
-		for j, w := range worlds {
-			go func() {
-				raw := fmt.Sprintf(`{"session_id":"s1","cwd":%q,"tool_name":"Write","tool_use_id":"t%d-%d","tool_input":{"file_path":%q,"content":"x"}}`,
-					project, i, j, filepath.Join(project, "plan.md"))
-				reply, err := w.raw("PreToolUse", []byte(raw))
-				if err == nil && reply.Exit != 0 && !strings.Contains(reply.Stderr, "too many at once") {
-					err = fmt.Errorf("%+v", reply)
-				}
-				errs <- err
-			}()
-		}
-	}
-	for range 2 * n {
-		if err := <-errs; err != nil {
-			t.Fatal(err)
-		}
-	}
-	seen := map[string]bool{}
-	for _, e := range a.history("s1") {
-		var p schemas.ToolDecided
-		if e.Type != "tool.decided" {
-			continue
-		}
-		if err := json.Unmarshal(e.Data, &p); err != nil {
-			t.Fatal(err)
-		}
-		if seen[p.ToolUseID] {
-			t.Errorf("%s was decided twice", p.ToolUseID)
-		}
-		seen[p.ToolUseID] = true
-	}
-	if len(seen) < n {
-		t.Errorf("only %d of %d decisions went through", len(seen), 2*n)
-	}
-	a.wrote("plan.md", goodPlan)
-	done := make(chan struct{})
-	for _, w := range worlds {
-		go func() {
-			raw := fmt.Sprintf(`{"session_id":"s1","cwd":%q,"prompt_id":"p1","prompt":"approved","source":"user"}`, project)
-			if _, err := w.raw("UserPromptSubmit", []byte(raw)); err != nil {
-				t.Error(err)
-			}
-			done <- struct{}{}
-		}()
-	}
-	<-done
-	<-done
-	approvals := 0
-	for _, e := range b.history("s1") {
-		if e.Type == "gate.approved" {
-			approvals++
-		}
-	}
-	if approvals != 1 {
-		t.Errorf("one act approved %d times", approvals)
-	}
 }
 
 // TestTheKeyringSignsIn: where no file has the credential of a role, the system's
@@ -164,30 +89,25 @@ func TestTheKeyringSignsIn(t *testing.T) {
 	}
 }
 
-// TestEachDaemonAnswersItsOwn asks two daemons on one NATS: what needs files,
-// sessions or a person is never answered by the other.
-func TestEachDaemonAnswersItsOwn(t *testing.T) {
+// TestStreamsOfAnotherAreRefused: of two daemons on one account the second does not
+// start; once the first answers no more, one with a fresh folder goes on with its log.
+func TestStreamsOfAnotherAreRefused(t *testing.T) {
 	address := outsideNATS(t)
-	var worlds []*world
-	for range 2 {
-		worlds = append(worlds, startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.NATSURL = address }))
+	first := startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.NATSURL = address })
+	endpoint, err := config.ReadEndpoint(first.data)
+	if err != nil || strings.Contains(endpoint.URL, "secret") {
+		t.Errorf("announced as %+v, %v", endpoint, err)
 	}
-	for i, w := range worlds {
-		for range 20 {
-			status, err := call[schemas.Status](w, w.admin, schemas.SvcStatus, bus.None{})
-			if err != nil || status.DataDir != w.data || status.Durability != elsewhere {
-				t.Fatalf("daemon %d answers as the one of %s, durability %s, %v", i, status.DataDir, status.Durability, err)
-			}
-		}
-		w.observe(schemas.Observation{ID: fmt.Sprintf("o%d", i), Input: []byte(fmt.Sprintf("[gate=allow] The billing tests of machine %d need the race detector", i))})
+	settings := config.DefaultSettings()
+	settings.DataDir, settings.MemoryLimit, settings.NATSURL = t.TempDir(), 0, address
+	err = Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
+	if !errors.Is(err, move.ErrElsewhere) || !strings.Contains(err.Error(), endpoint.Daemon) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a second daemon: %v", err)
 	}
-	for i, w := range worlds {
-		hits := w.recall(schemas.RecallRequest{Text: "billing race detector"}).Hits
-		if len(hits) != 1 || !strings.Contains(hits[0].Text, fmt.Sprintf("machine %d", i)) {
-			t.Errorf("daemon %d recalls %+v", i, hits)
-		}
+	if status, err := call[schemas.Status](first, first.admin, schemas.SvcStatus, bus.None{}); err != nil || status.DataDir != first.data || status.Durability != elsewhere {
+		t.Errorf("the first: %+v, %v", status, err)
 	}
-	plain, err := bus.Connect(t.Context(), bus.Options{URL: strings.Replace(address, "writ:secret@", "", 1), User: "writ", Password: "secret"})
+	plain, err := bus.Connect(t.Context(), bus.Options{URL: endpoint.URL, User: "writ", Password: "secret"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,26 +115,18 @@ func TestEachDaemonAnswersItsOwn(t *testing.T) {
 	if _, err := plain.Request(t.Context(), bus.Request{Subject: schemas.SvcStatus, Body: []byte("{}")}); !errors.Is(err, bus.ErrUnavailable) {
 		t.Errorf("who names no daemon is answered: %v", err)
 	}
-	if _, err := call[bus.None](worlds[0], worlds[0].admin, schemas.SvcStop, bus.None{}); err != nil {
-		t.Error(err)
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
 	}
-	if status, err := call[schemas.Status](worlds[1], worlds[1].admin, schemas.SvcStatus, bus.None{}); err != nil || status.DataDir != worlds[1].data {
-		t.Errorf("after the other ended: %+v, %v", status, err)
+	next := startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.NATSURL = address })
+	status, err := call[schemas.Status](next, next.admin, schemas.SvcStatus, bus.None{})
+	if err != nil || !slices.ContainsFunc(status.Warnings, func(w string) bool { return strings.Contains(w, endpoint.Daemon) }) {
+		t.Errorf("what goes on: %v, %v", status.Warnings, err)
 	}
-}
-
-// TestAnIDIsDrawnOnce keeps a daemon's id over its starts, and draws another where
-// it cannot be read.
-func TestAnIDIsDrawnOnce(t *testing.T) {
-	layout := config.Layout{Root: t.TempDir()}
-	first, err := daemonID(layout)
-	again, err2 := daemonID(layout)
-	if err != nil || err2 != nil || first != again || len(first) != 16 {
-		t.Fatalf("%q %q, %v %v", first, again, err, err2)
-	}
-	put(t, filepath.Join(layout.Root, "run", "daemon-id"), "a.>")
-	if other, err := daemonID(layout); err != nil || other == first || len(other) != 16 {
-		t.Errorf("%q, %v", other, err)
+	settings.DataDir = first.data
+	err = Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
+	if !errors.Is(err, move.ErrElsewhere) {
+		t.Errorf("the first, whose streams another one has: %v", err)
 	}
 }
 

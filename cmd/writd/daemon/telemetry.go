@@ -39,7 +39,7 @@ func metricsToken(file string) (string, error) {
 
 // beginTelemetry starts to count and trace. Monitoring that cannot start is a
 // warning: nobody is refused for want of it.
-func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
+func (d *Daemon) beginTelemetry(ctx context.Context) (stop func()) {
 	file := filepath.Join(d.layout.Credentials(), "metrics.token")
 	token, err := metricsToken(file)
 	if err != nil {
@@ -59,11 +59,11 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		d.warn("nothing is told to monitoring: " + err.Error() + ". The settings are metrics and otlp_endpoint in " + d.layout.Settings())
 		d.telemetry = nil
-		return func() {}, nil
+		return func() {}
 	}
 	return func() {
 		if err := d.telemetry.Stop(); err != nil {
 			d.logger.Warn("the last telemetry was not sent", "error", err)
 		}
-	}, nil
+	}
 }

@@ -48,6 +48,7 @@ var all = map[string]tool{
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
 	"parquet":             toParquet,
+	"move":                moveLog,
 	"repair":              repair,
 	"restore":             restore,
 	"whatif":              whatIf,
@@ -56,7 +57,7 @@ var all = map[string]tool{
 
 // Names lists the first words of the tools.
 func Names() []string {
-	return []string{"benchmark", "mcp", "model", "parquet", "repair", "restore", "top", "tune", "whatif"}
+	return []string{"benchmark", "mcp", "model", "move", "parquet", "repair", "restore", "top", "tune", "whatif"}
 }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it

@@ -93,7 +93,7 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 # require_work: false
 
 # Approvals in your own language, each a sentence of its own.
-# approval_phrases: ["genehmigt", "j'approuve le plan"]
+# approval_phrases: ["godkendt", "goedgekeurd"]
 
 # Whether a prompt may approve when its host does not say who typed it: allow or
 # refuse.

@@ -23,6 +23,7 @@ import (
 	"github.com/writbus/writ/projections/audit"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 const (
@@ -326,8 +327,8 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	p.SHA256 = root[:]
 	// Cut off before the log says so, it is written anew under the same name.
 	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
-	if a.Settings.To != "" {
-		p.Path = filepath.Join(a.Settings.To, p.Path)
+	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
+		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+"-"+digest.Hex(a.Store)[:8], p.Path)
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {

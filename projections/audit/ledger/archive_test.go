@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -328,6 +329,29 @@ func TestArchiveFull(t *testing.T) {
 	a.holds(t, nil)
 }
 
+// TestLogsShareAnArchive: what goes on from a backup has the key of the log that it was
+// made of, and segments that begin where that one's do.
+func TestLogsShareAnArchive(t *testing.T) {
+	a, b, cold := newArchiving(t), newArchiving(t), t.TempDir()
+	b.audit.key = a.audit.key
+	for text, log := range map[string]*archiving{"one": a, "two": b} {
+		log.archiver.Settings.To = cold
+		log.session(t, text, 40, true)
+		log.session(t, "live", 3, false)
+		if n := log.run(t); n != 40 {
+			t.Errorf("%s, %d left", text, n)
+		}
+	}
+	for _, log := range []*archiving{a, b} {
+		parts, err := bus.Archived(t.Context(), log.conn)
+		must(t, err)
+		records, err := bus.ArchiveOf(log.conn).Read(t.Context(), log.conn, parts[0])
+		if err != nil || !strings.Contains(records[0].Message.Subject, parts[0].Sessions[0].Session) {
+			t.Errorf("%v: %v", parts, err)
+		}
+	}
+}
+
 // TestArchiveLeavesWhatWasChanged: a record that is not the one that was signed stays
 // where it is.
 func TestArchiveLeavesWhatWasChanged(t *testing.T) {
@@ -502,20 +526,25 @@ func TestForgetBesideAMissingSegment(t *testing.T) {
 	}
 }
 
-// TestRepairOfSegments: each is taken from a backup, else given up, and then the log
-// goes on without it. One that is not there is only given up where that is wanted.
+// TestRepairOfSegments: each is taken from a backup, or from the stream where that has
+// its records again, else given up, and then the log goes on without it. One that is not
+// there is only given up where that is wanted.
 func TestRepairOfSegments(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, path string)
 		backup bool
 		giveUp bool
+		stream bool
 		how    blockfile.How
 	}{
-		"damaged, in the backup": {flip, true, false, blockfile.Restored},
-		"missing, in the backup": {remove, true, false, blockfile.Restored},
-		"damaged":                {flip, false, false, blockfile.Lost},
-		"missing":                {remove, false, false, Missing},
-		"gone for good":          {remove, false, true, blockfile.Lost},
+		"damaged, in the backup": {flip, true, false, false, blockfile.Restored},
+		"missing, in the backup": {remove, true, false, false, blockfile.Restored},
+		"damaged":                {flip, false, false, false, blockfile.Lost},
+		"missing":                {remove, false, false, false, Missing},
+		"gone for good":          {remove, false, true, false, blockfile.Lost},
+		"damaged, in the stream": {flip, false, false, true, blockfile.Restored},
+		"missing, in the stream": {remove, false, false, true, Missing},
+		"gone, in the stream":    {remove, false, true, true, blockfile.Restored},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -523,9 +552,16 @@ func TestRepairOfSegments(t *testing.T) {
 			a.session(t, "one", 30, true)
 			a.session(t, "two", 30, true)
 			a.session(t, "live", 3, false)
+			a.holds(t, nil) // signed
+			a.again(t)
+			msgs := filepath.Join(embedded.StreamDir(a.file("streams"), string(bus.ArchivedStream)), "msgs")
+			before, err := os.ReadFile(filepath.Join(msgs, "1.blk"))
+			must(t, err)
 			a.run(t)
 			want := a.holds(t, nil)
 			path, _ := a.segment(t)
+			live, err := a.conn.Get(t.Context(), bus.ArchivedStream, 61)
+			must(t, err)
 			backup := ""
 			if c.backup {
 				backup = a.file("backup")
@@ -533,6 +569,12 @@ func TestRepairOfSegments(t *testing.T) {
 			}
 			a.stop()
 			c.damage(t, path)
+			// The server leaves them in the file, or not.
+			if !c.stream {
+				const head = 22 // of a record, before its subject
+				before = before[bytes.Index(before, []byte(live.Message.Subject))-head:]
+			}
+			must(t, errors.Join(os.WriteFile(filepath.Join(msgs, "1.blk"), before, 0o600), os.Remove(filepath.Join(msgs, "index.db"))))
 			done, err := RepairArchive(a.file("streams"), a.file("archive"), backup, c.giveUp)
 			if err != nil || len(done) != 1 || done[0].How != c.how || done[0].First != 1 || done[0].Last != 60 {
 				t.Errorf("%+v, %v", done, err)
@@ -542,8 +584,13 @@ func TestRepairOfSegments(t *testing.T) {
 			case blockfile.Restored:
 				a.holds(t, want)
 			case Missing:
-				if _, err := a.conn.Get(t.Context(), bus.ArchivedStream, 5); !errors.Is(err, bus.ErrArchive) {
+				if _, err := a.conn.Get(t.Context(), bus.ArchivedStream, 5); errors.Is(err, bus.ErrArchive) == c.stream {
 					t.Errorf("a record of it: %v", err)
+				}
+				for _, err := range a.conn.Tail(t.Context(), schemas.Session("one"), 0) {
+					if errors.Is(err, bus.ErrArchive) == c.stream {
+						t.Errorf("its session: %v", err)
+					}
 				}
 			default:
 				a.lacks(t, 60)

@@ -110,7 +110,7 @@ func (a *Auditor) Begin(ctx context.Context) (stop func()) {
 			case <-running.Done():
 				return
 			case <-tick.C:
-				a.sealAll(running)
+				a.Seal(running)
 				a.publishAll(running)
 			}
 		}
@@ -120,7 +120,7 @@ func (a *Auditor) Begin(ctx context.Context) (stop func()) {
 		<-done
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.SealWithin)
 		defer cancel()
-		a.sealAll(last)
+		a.Seal(last)
 		a.publishAll(last)
 	}
 }
@@ -131,12 +131,7 @@ type sealed struct {
 	signed     []byte
 }
 
-// sealAll signs every stream that grew, as it stands now.
-func (a *Auditor) sealAll(ctx context.Context) map[schemas.Stream]sealed {
-	return a.sealWhole(ctx, false)
-}
-
-// sealWhole signs like sealAll, and looks first at all that was kept where whole is
+// sealWhole signs every stream that grew, as it stands now, and looks first at all that was kept where whole is
 // set: else only at what tells where it ends.
 func (a *Auditor) sealWhole(ctx context.Context, whole bool) map[schemas.Stream]sealed {
 	ctx, cancel := context.WithTimeout(ctx, a.SealWithin)
@@ -284,7 +279,7 @@ func (a *Auditor) Problems() []string {
 }
 
 // Seal signs every stream that grew, as it stands now.
-func (a *Auditor) Seal(ctx context.Context) { a.sealAll(ctx) }
+func (a *Auditor) Seal(ctx context.Context) { a.sealWhole(ctx, false) }
 
 // sealNow is the service: sign now, and say where the evidence stands.
 func (a *Auditor) sealNow(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {

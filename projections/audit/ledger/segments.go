@@ -19,10 +19,10 @@ import (
 const Missing blockfile.How = "missing"
 
 // RepairArchive takes the segments of which a log says, that no server has open, and
-// that are missing or damaged, from the folder of a backup's, "" for none. What that
-// has not is given up, as embedded.Repair does, unless the file is missing and giveUp
+// that are missing or damaged, from the stream, of which a kill may bring the beginning
+// back, or from the folder of a backup's, "" for none. What neither has is given up, as embedded.Repair does, unless the file is missing and giveUp
 // does not say so.
-func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.Outcome, err error) {
+func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.Outcome, _ error) {
 	parts, lost, err := archivedIn(store)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,12 @@ func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.O
 		}
 		out := blockfile.Outcome{Damage: blockfile.Damage{Stream: string(p.Stream), First: p.First, Last: p.Last}, How: blockfile.Lost, Kept: ours.Path(p)}
 		whole, missing := theirs.Stored(p)
+		again, err := streamed(store, p)
 		switch {
+		case err != nil:
+		case uint64(len(again)) == p.Records && (giveUp || !errors.Is(damaged, fs.ErrNotExist)):
+			out.How, out.Kept = blockfile.Restored, ""
+			_, err = segment.Write(ours.Path(p), again) // what is forgotten is out of both
 		case backup != "" && missing == nil && !filepath.IsAbs(p.Path):
 			out.How, out.Kept = blockfile.Restored, ""
 			// It may have texts that were erased since: the next start looks.
@@ -56,6 +61,18 @@ func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.O
 		all = append(all, out)
 	}
 	return all, nil
+}
+
+// streamed are the records of a segment that their stream has, in files that no server
+// has open.
+func streamed(store string, p schemas.RecordsArchived) (all []segment.Record, err error) {
+	err = blockfile.Each(embedded.StreamDir(store, string(p.Stream)), string(p.Stream), func(seq uint64, nanos int64, subject string, header, body []byte) bool {
+		if seq >= p.First && seq <= p.Last {
+			all = append(all, segment.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
+		}
+		return seq < p.Last
+	})
+	return all, err
 }
 
 // archivedIn are the segments of which the log in a folder says, and the records that

@@ -97,6 +97,8 @@ func Begin(ctx context.Context, o Options) (m *Member, stop func(), err error) {
 	switch m.is, err = Load(o.Folder); {
 	case err != nil:
 		m.problem = err.Error()
+	case m.is.URL != "" && o.Outside:
+		m.problem = "nothing is brought to the hub while the log lies in somebody else's NATS: it goes on once it lies here again (writ log move here)"
 	case m.is.URL != "" && o.Hub == nil:
 		m.problem = "the daemon did not become a leaf of the hub when it started: writ status says why"
 	}

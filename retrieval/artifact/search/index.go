@@ -1,6 +1,7 @@
 package search
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -70,6 +71,7 @@ func (ix *Index) Update(put []*Entry, removed []string) *Index {
 // Put is [Index.Update] with parts of distinct paths, which so many workers put
 // together. It takes the parts over: the list is empty afterwards.
 func (ix *Index) Put(parts []*Part, removed []string, workers int) *Index {
+	defer runtime.KeepAlive(ix)
 	next := &Index{embedder: ix.embedder, version: ix.version + 1}
 	drop := slices.Clone(removed)
 	for _, p := range parts {
@@ -150,6 +152,7 @@ func (ix *Index) tidy() {
 // which [New] makes of the same entries. It takes about a second for a hundred
 // thousand documents, and the memory of another index.
 func (ix *Index) Compact() *Index {
+	defer runtime.KeepAlive(ix)
 	if len(ix.views) <= 1 && (len(ix.views) == 0 || ix.views[0].left == len(ix.views[0].docs)) {
 		return ix
 	}
@@ -166,6 +169,7 @@ func (ix *Index) Compact() *Index {
 // a quarter: searching gets slower with either. It is the index itself where
 // there is nothing to do.
 func (ix *Index) Tidied(most int) *Index {
+	defer runtime.KeepAlive(ix)
 	var views, small []*view
 	changed := false
 	for _, v := range ix.views {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -25,12 +26,16 @@ const savedFormat = 4
 // Save writes the index, segment by segment as it is searched. An index in one
 // segment of the same documents gives the same bytes.
 func (ix *Index) Save(to io.Writer) error {
+	defer runtime.KeepAlive(ix)
 	w := &writer{to: bufio.NewWriterSize(to, 1<<16)}
 	w.number(savedFormat)
 	w.text(ix.Embedder())
 	w.number(uint64(len(ix.views)))
 	for _, v := range ix.views {
 		w.segment(v.segment)
+		if v.kept != nil {
+			v.kept.Drop()
+		}
 		w.number(uint64(len(v.docs) - v.left))
 		last := int32(-1)
 		for doc := range int32(len(v.docs)) {

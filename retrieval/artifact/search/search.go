@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/writbus/writ/retrieval/vector"
 )
@@ -65,6 +66,7 @@ func (ix *Index) Search(q Query) (Answer, error) {
 
 // searchWith is Search with a cache, or nil.
 func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
+	defer runtime.KeepAlive(ix)
 	method, err := ParseMethod(string(q.Method))
 	if err != nil {
 		return Answer{}, err

@@ -35,6 +35,7 @@ type segment struct {
 	lengths [NumFields][]uint32 // per document, terms of each field
 	ofChunk []uint32            // per chunk, terms: candidates have many
 	size    int                 // memory that it takes without codes, bytes
+	kept    Kept                // where its lists are outside the heap, nil where they are in it
 }
 
 // sums are what averages come from.

@@ -46,7 +46,9 @@ func (l *Library) begin(p *project, u files.Update) <-chan struct{} {
 		close(done)
 		if built.Read > manyRead {
 			l.wait.Go(func() {
+				undo := l.o.Lean()
 				l.save(p)
+				undo()
 				if l.running.Err() == nil {
 					debug.FreeOSMemory() // what such an update throws away is several times what it keeps
 				}

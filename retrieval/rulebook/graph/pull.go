@@ -55,9 +55,7 @@ func (s *Service) pull(ctx context.Context, r schemas.GraphPullRequest) (reply s
 		return reply, err
 	}
 	if own {
-		if reply.Deleted, err = s.deleted(ctx, pulled, states); err != nil {
-			return reply, err
-		}
+		reply.Deleted = deleted(pulled, states)
 	}
 	if reply.Import, err = s.o.Import(ctx, schemas.RuleImportRequest{Corpus: pulledCorpus, DryRun: r.DryRun, Partial: r.Partial, Files: p.files}); err != nil {
 		return reply, err
@@ -96,9 +94,9 @@ func (s *Service) states() (map[string]rule.State, error) {
 }
 
 // deleted are the nodes in force that a finished push wrote and that are not there.
-func (s *Service) deleted(ctx context.Context, pulled neo4jmirror.Pulled, states map[string]rule.State) (gone []string, err error) {
+func deleted(pulled neo4jmirror.Pulled, states map[string]rule.State) (gone []string) {
 	if !pulled.Whole {
-		return nil, nil
+		return nil
 	}
 	there := map[string]bool{}
 	for _, n := range pulled.Nodes {
@@ -110,7 +108,7 @@ func (s *Service) deleted(ctx context.Context, pulled neo4jmirror.Pulled, states
 		}
 	}
 	slices.Sort(gone)
-	return gone, nil
+	return gone
 }
 
 // pulling sorts what a database holds into what comes in, what waits and what

@@ -166,3 +166,38 @@ No daemon may run: writ down stops it. Until it runs again, hooks refuse.`,
 	c.Flags().StringVar(&from, "from", "", "take what is damaged from a backup, or from the newest in a `folder` of backups")
 	return c
 }
+
+// moveLogCommand copies what writd links a server for, so writd runs it.
+func (a *app) moveLogCommand() *cobra.Command {
+	var replicas int
+	var creds, ca string
+	c := &cobra.Command{
+		Use: "move URL|here", Short: "Bring the log to a NATS that you have, or back, while no daemon runs",
+		Long: `Stops the daemon and copies the streams of the log, as they are, to a NATS with
+JetStream, into an account of this daemon's own, or back to this machine (here).
+Sequences, times and digests stay, so that views, proofs and audits go on. Both
+copies are read and compared before the log lies at the new place; the old one takes
+no more events from the beginning of the move, and is deleted at a NATS and put aside
+here, in streams.moved. A move that was cut off says where the log lies, whole; the
+same command goes on with it, and one to where it lies calls it off. Hooks refuse
+meanwhile.`,
+		Example: "  writ log move tls://nats.example.org:4222 --replicas 3 --creds ~/nats-creds --ca nats-ca.pem\n  writ log move here",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := a.stopDaemon(cmd.Context()); err != nil {
+				return client.Explain("log move", err)
+			}
+			handed := []string{fmt.Sprintf("--json=%t", a.JSON), fmt.Sprintf("--replicas=%d", replicas), "--to=" + args[0]}
+			for flag, path := range map[string]string{"--creds=": creds, "--ca=": ca} {
+				if path != "" {
+					handed = append(handed, flag+a.Env.Absolute(path))
+				}
+			}
+			return tools{a}.handOver(cmd.Context(), "move", handed)
+		},
+	}
+	c.Flags().IntVar(&replicas, "replicas", 0, "copies of each event in that NATS' cluster (default 1)")
+	c.Flags().StringVar(&creds, "creds", "", "a `folder` with how the roles sign in there: daemon, hook, dashboard and admin, as writ help log says")
+	c.Flags().StringVar(&ca, "ca", "", "`file` with the certificates (PEM) that sign that NATS' own (default: the system's)")
+	return c
+}

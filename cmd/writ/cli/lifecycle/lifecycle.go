@@ -32,6 +32,9 @@ func Watch(c *client.Client) []*cobra.Command {
 // WhatIf runs the log under other settings.
 func WhatIf(c *client.Client) *cobra.Command { return tools{&app{c}}.whatIfCommand() }
 
+// Move brings the log to another place.
+func Move(c *client.Client) *cobra.Command { return (&app{c}).moveLogCommand() }
+
 // Hosts are the commands that hosts run.
 func Hosts(c *client.Client) []*cobra.Command { return []*cobra.Command{tools{&app{c}}.mcpCommand()} }
 

@@ -145,6 +145,7 @@ func (a *app) manifestCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringArrayVar(&m.Members, "member", nil, "`name` of a member; repeat it")
+	c.Flags().StringArrayVar(&m.Direct, "direct", nil, "`name` of a daemon whose log lies there, in accounts of its own; repeat it")
 	c.Flags().IntVar(&m.Replicas, "replicas", 1, "copies of each record in the hub's cluster")
 	read = a.reach(c, &to)
 	c.Flags().StringVar(&apply, "apply", "", "make the streams of the hub at `URL`, its port for clients, with --creds")

@@ -1,0 +1,81 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/redact"
+	"github.com/writbus/writ/projections/audit/move"
+	"github.com/writbus/writ/schemas/filelock"
+)
+
+// moveLog brings the log of a data folder to a NATS, or back.
+func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("log move", "Bring the log to a NATS, or back.", "writ log move tls://nats.example.org:4222 --replicas 3 --creds DIR", errw)
+	var to move.NATS
+	url := flags.String("to", "", "the `address` of a NATS, or here")
+	creds := flags.String("creds", "", "a `folder` with the credentials of the roles")
+	flags.IntVar(&to.Replicas, "replicas", 0, "copies of each event")
+	flags.StringVar(&to.CA, "ca", "", "`file` with certificates")
+	asJSON := flags.Bool("json", false, "print JSON")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if *url != move.Here {
+		to.URL = *url
+	}
+	if err := to.Check(); err != nil || *url == "" {
+		return fmt.Errorf("%w: %v", errUsage, err)
+	}
+	dataDir, err := config.DataDir()
+	if err != nil {
+		return err
+	}
+	settings, err := config.Load(dataDir)
+	if err != nil {
+		return err
+	}
+	layout := config.Layout{Root: dataDir}
+	lock, err := filelock.Take(layout.Lock())
+	if err != nil {
+		return fmt.Errorf("a daemon runs on %s, or another move: %w. Stop it first: writ down", dataDir, err)
+	}
+	defer lock.Release()
+	if *creds != "" {
+		if err := move.KeepCredentials(layout.Credentials(), *creds); err != nil {
+			return err
+		}
+	}
+	done, err := move.Run(ctx, move.Options{
+		Dir: dataDir, Credentials: layout.Credentials(), Streams: layout.Log(), To: to, MaxBytes: settings.MaxBytes,
+		Writer: bus.WriterOptions{Source: "/writ/move", Now: func() time.Time { return time.Now().UTC() }, Redact: redact.Payload},
+		Note:   func(text string) { _, _ = fmt.Fprintln(errw, text) },
+	})
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return json.NewEncoder(out).Encode(done)
+	}
+	return showMoved(out, done)
+}
+
+func showMoved(out io.Writer, done move.Moved) error {
+	text := fmt.Sprintf("The log lies at %s, as epoch %d.\n", done.To, done.Epoch)
+	for _, p := range done.Parts {
+		text += fmt.Sprintf("  %s: %d events up to %d, read at both places and the same\n", p.Stream, p.Records, p.Last)
+	}
+	if done.Kept {
+		text = fmt.Sprintf("The log stays at %s; the move is called off.\n", done.To)
+	}
+	if done.Left != "" {
+		text += "What was left there takes no more events, and may be deleted: " + done.Left + "\n"
+	}
+	_, err := io.WriteString(out, text+"`writ up --detach` goes on there, and `writ audit verify` compares it with what was signed.\n")
+	return err
+}

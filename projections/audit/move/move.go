@@ -1,0 +1,476 @@
+package move
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// Options are what a move needs. The caller holds the data directory: no daemon runs.
+type Options struct {
+	Dir         string // the data directory
+	Credentials string // the folder of credentials in it
+	Streams     string // the folder of the daemon's own server in it
+	To          NATS
+	Writer      bus.WriterOptions
+	// MaxBytes bounds each stream at either place, 0 for no bound.
+	MaxBytes int64
+	Note     func(text string) // tells of each step
+	// Step is called before each step with its name, in tests; nil does nothing.
+	Step func(name string)
+
+	daemon string
+}
+
+// Part is what was compared of a stream.
+type Part struct {
+	Stream  schemas.Stream `json:"stream"`
+	Records uint64         `json:"records"`
+	Last    uint64         `json:"last"`
+	Root    evidence.Hash  `json:"root"` // of the tree over the records that the stream holds
+}
+
+// Moved is what a move did.
+type Moved struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Epoch uint64 `json:"epoch"`
+	Parts []Part `json:"streams"`
+	// Left is where a copy of the log still is, "" for nowhere; Kept says that there is no
+	// move any more, and the log lies where it did.
+	Left string `json:"left,omitempty"`
+	Kept bool   `json:"kept,omitempty"`
+}
+
+// end is one of the two places of a move.
+type end struct {
+	NATS
+	conn   *bus.Conn
+	server *embedded.Server
+	folder string // of the own server
+}
+
+func (e *end) close(ctx context.Context) (err error) {
+	if e.conn != nil {
+		e.conn.Close()
+	}
+	if e.server != nil {
+		err = e.server.Shutdown(ctx)
+	}
+	e.conn, e.server = nil, nil
+	return err
+}
+
+// Run brings the log to a place, goes on with a move there, or calls one off that is
+// under way where the log lies there already. Whatever it returns, the log lies whole
+// where [Load] says.
+func Run(ctx context.Context, o Options) (done Moved, err error) {
+	p, err := Load(o.Dir)
+	if err != nil {
+		return done, err
+	}
+	same := p.URL == o.To.URL
+	switch {
+	case p.Moving != nil && same:
+		return callOff(ctx, o, p)
+	case p.Moving != nil && p.Moving.To.URL != o.To.URL:
+		return done, fmt.Errorf("%w: it is being moved from %s to %s. Go on with that, or call it off with `writ log move %s`", ErrElsewhere, p.Name(), p.Moving.To.Name(), p.Name())
+	case same:
+		return done, fmt.Errorf("the log lies at %s already", p.Name())
+	}
+	if o.daemon, err = DaemonID(o.Dir); err != nil {
+		return done, err
+	}
+	m := mover{Options: o, place: p, from: &end{NATS: p.NATS, folder: o.Streams}, to: &end{NATS: o.To, folder: o.Streams + ".moving"}}
+	defer func() {
+		ctx := context.WithoutCancel(ctx)
+		err = errors.Join(err, m.from.close(ctx), m.to.close(ctx))
+	}()
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"note the move", m.note}, {"reach both places", m.reach}, {"fence the old place", m.fence}, {"copy", m.copy},
+		{"compare", m.compare}, {"switch", m.commit}, {"leave the old place", m.leave},
+	} {
+		if o.Step != nil {
+			o.Step(step.name)
+		}
+		if err := step.do(ctx); err != nil {
+			return m.done, fmt.Errorf("%s: %w. The log lies whole at %s", step.name, err, m.place.Name())
+		}
+	}
+	return m.done, nil
+}
+
+type mover struct {
+	Options
+	place    Place
+	from, to *end
+	done     Moved
+}
+
+// open reaches one of both places.
+func (m *mover) open(ctx context.Context, e *end) error {
+	archive := bus.NewArchive(filepath.Join(m.Dir, "archive"))
+	if e.URL != "" {
+		to, err := e.Options(m.Dir, m.Credentials, bus.Credential{})
+		if err == nil {
+			to.Archive = archive
+			e.conn, err = bus.Connect(ctx, to)
+		}
+		return err
+	}
+	streams, err := m.retention(e).Configurations()
+	if err != nil {
+		return err
+	}
+	user := embedded.User{Name: "move", Password: rand.Text(), Role: embedded.RoleDaemon}
+	if e.server, err = embedded.Start(ctx, embedded.Options{Dir: e.folder, Streams: streams, Users: []embedded.User{user}}); err != nil {
+		return err
+	}
+	for _, f := range e.server.Findings() {
+		if !errors.Is(f.Err, embedded.ErrMended) {
+			return fmt.Errorf("%w. Repair it first: `writ repair`", f.Err)
+		}
+	}
+	e.conn, err = bus.Connect(ctx, bus.Options{Dial: e.server.Dial, User: user.Name, Password: user.Password, Archive: archive, Name: "writ log move"})
+	return err
+}
+
+func (m *mover) reach(ctx context.Context) error {
+	if m.to.URL == "" {
+		if err := m.emptyFolder(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(m.open(ctx, m.from), m.open(ctx, m.to)); err != nil {
+		return err
+	}
+	for _, s := range schemas.Streams() {
+		if m.from.URL != "" {
+			if has, err := bus.Labels(ctx, m.from.conn, s); err != nil || has[labelLog] != m.place.Log {
+				return errors.Join(err, fmt.Errorf("%w: %s at %s is of another log", ErrElsewhere, s, m.from.URL))
+			}
+		}
+		if err := m.makeRoom(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emptyFolder makes a folder for the streams. What says of records that they were given
+// up lies beside those.
+func (m *mover) emptyFolder() error {
+	if err := os.RemoveAll(m.to.folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(m.to.folder, 0o700); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(m.to.folder, moveFile), []byte(m.place.Moving.ID), 0o600); err != nil {
+		return err
+	}
+	for _, name := range embedded.Notes {
+		raw, err := os.ReadFile(filepath.Join(m.Streams+leftBehind, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = atomicfile.Write(filepath.Join(m.to.folder, name), raw, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeRoom deletes what an earlier move of this log left at the new place.
+func (m *mover) makeRoom(ctx context.Context, s schemas.Stream) error {
+	has, err := bus.Labels(ctx, m.to.conn, s)
+	switch {
+	case errors.Is(err, bus.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case has[labelLog] != m.place.Log || m.place.Log == "" || has[labelMoving] == "":
+		return fmt.Errorf("%w: there is a stream %s at %s, which no move of this log left there. Give this daemon an account of its own (writ help log)", ErrElsewhere, s, m.to.Name())
+	}
+	return bus.Drop(ctx, m.to.conn, s)
+}
+
+// note says in the data directory that the log is on its way: no daemon starts from then on.
+func (m *mover) note(context.Context) error {
+	if m.place.Moving == nil {
+		if m.place.Log == "" {
+			m.place.Log = newID()
+		}
+		m.place.Epoch++
+		m.place.Moving = &Moving{ID: newID(), To: m.To, Since: m.Writer.Now().UTC().Truncate(time.Second)}
+	}
+	m.place.Moving.To = m.To // replicas may be others
+	m.done.From, m.done.To, m.done.Epoch = m.place.Name(), m.To.Name(), m.place.Epoch
+	return m.place.save(m.Dir)
+}
+
+// fence records the move in the log, and has a NATS take nothing more.
+func (m *mover) fence(ctx context.Context) error {
+	said := false
+	for record, err := range m.from.conn.Tail(ctx, schemas.MovedLog(), 0) {
+		if err != nil {
+			return err
+		}
+		said = said || record.ID() == "moved-"+m.place.Moving.ID
+	}
+	if !said {
+		_, err := bus.Record(ctx, m.from.conn.Writer(m.Writer), schemas.Event{
+			ID: "moved-" + m.place.Moving.ID, Aggregate: schemas.MovedLog(), Actor: schemas.Writ("move"),
+			Data: schemas.LogMoved{Epoch: m.place.Epoch, From: m.place.Name(), To: m.To.Name(), Move: m.place.Moving.ID},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if m.from.URL == "" {
+		return nil // this process has the folder
+	}
+	r := m.retention(m.from)
+	r.Fenced, r.Labels = true, m.place.labels(m.daemon, newID(), m.place.Moving.ID)
+	return m.from.conn.EnsureStreams(ctx, r)
+}
+
+func (m *mover) retention(e *end) bus.Retention {
+	r := bus.Retention{Replicas: e.Replicas, MaxBytes: m.MaxBytes}
+	if e.URL == "" {
+		r.Silence = bus.ReaderSilence
+	}
+	return r
+}
+
+func (m *mover) copy(ctx context.Context) error {
+	r := m.retention(m.to)
+	if m.to.URL != "" {
+		r.Labels = m.place.labels(m.daemon, newID(), m.place.Moving.ID)
+	}
+	for _, s := range schemas.Streams() {
+		m.Note(fmt.Sprintf("copy %s", s))
+		if m.Step != nil {
+			m.Step("copy " + string(s))
+		}
+		if err := m.transfer(ctx, s, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abandonedWithin is longer than a cluster keeps the name of a stream of which nobody
+// sends the rest.
+const abandonedWithin = time.Minute
+
+// transfer copies a stream. A move that was killed may have left its name taken, with no
+// stream behind it.
+func (m *mover) transfer(ctx context.Context, s schemas.Stream, r bus.Retention) error {
+	for began := time.Now(); ; {
+		err := bus.Transfer(ctx, m.from.conn, m.to.conn, s, r)
+		if !errors.Is(err, bus.ErrMismatch) || time.Since(began) > abandonedWithin {
+			return err
+		}
+		if _, there := bus.Labels(ctx, m.to.conn, s); errors.Is(there, bus.ErrNotFound) {
+			_ = bus.Drop(ctx, m.to.conn, s) // where it cannot, the next try says so
+		} else if err := m.makeRoom(ctx, s); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// replicateWithin is how long replicas may take to have everything.
+const replicateWithin = 10 * time.Minute
+
+func (m *mover) compare(ctx context.Context) error {
+	m.done.Parts = nil
+	for _, s := range schemas.Streams() {
+		if err := copied(ctx, m.to.conn, s); err != nil {
+			return err
+		}
+		was, err := read(ctx, m.from.conn, s)
+		if err != nil {
+			return err
+		}
+		is, err := read(ctx, m.to.conn, s)
+		if err != nil {
+			return err
+		}
+		if was != is {
+			return fmt.Errorf("%s came out otherwise: %d records up to %d with the root %s, and %d up to %d with %s",
+				s, was.Records, was.Last, was.Root, is.Records, is.Last, is.Root)
+		}
+		m.done.Parts = append(m.done.Parts, is.Part)
+	}
+	return nil
+}
+
+// copied waits until all replicas of a stream have it.
+func copied(ctx context.Context, c *bus.Conn, s schemas.Stream) error {
+	ctx, cancel := context.WithTimeout(ctx, replicateWithin)
+	defer cancel()
+	for {
+		err := bus.Copied(ctx, c, s)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// content is all that is compared of a stream.
+type content struct {
+	Part
+	stamps [sha256.Size]byte // over sequences
+	state  bus.StreamState
+}
+
+func read(ctx context.Context, c *bus.Conn, s schemas.Stream) (content, error) {
+	state, err := bus.Stored(ctx, c, s)
+	if err != nil {
+		return content{}, err
+	}
+	one := content{Part: Part{Stream: s, Last: state.Last, Records: state.Messages}, state: state}
+	one.state.Bytes = 0 // headers of the server's own may be counted in another way
+	if state.First > state.Last || state.Messages == 0 {
+		one.state.First = 0 // of an empty stream it is 0 or 1
+		return one, nil
+	}
+	var tree evidence.Frontier
+	var hasher evidence.Hasher
+	stamps := sha256.New()
+	err = c.Follow(ctx, s, state.First-1, bus.FollowOptions{UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			tree.Add(hasher.Leaf(r.Message))
+			_, _ = stamps.Write(binary.BigEndian.AppendUint64(nil, r.Seq)) // never fails
+		}
+		return nil
+	})
+	one.Root = tree.Root()
+	stamps.Sum(one.stamps[:0])
+	return one, err
+}
+
+// commit has the log lie at the new place.
+func (m *mover) commit(ctx context.Context) error {
+	if m.to.URL == "" {
+		if err := m.to.close(ctx); err != nil {
+			return err
+		}
+		if err := syncAll(m.to.folder); err != nil {
+			return err
+		}
+		if err := m.install(); err != nil {
+			return err
+		}
+	}
+	next := m.place
+	next.NATS, next.Moving = m.To, nil
+	if err := next.save(m.Dir); err != nil {
+		return err
+	}
+	m.place = next
+	return nil
+}
+
+// moveFile is in a folder of streams that a move made, with its id.
+const moveFile = "move"
+
+// install gives the folder that was copied to its name. One that has the name is older,
+// or that of this move, if that was killed here before; what is neither is kept.
+func (m *mover) install() error {
+	was, err := os.ReadFile(filepath.Join(m.Streams, moveFile))
+	if err == nil && string(was) == m.place.Moving.ID {
+		err = os.RemoveAll(m.Streams)
+	} else if err = os.Rename(m.Streams, m.Streams+".before-"+m.place.Moving.ID); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(os.RemoveAll(m.Streams+leftBehind), os.Rename(m.to.folder, m.Streams)); err != nil {
+		return err
+	}
+	return atomicfile.Sync(m.Dir)
+}
+
+// leftBehind ends the name of the folder with the streams that a log left.
+const leftBehind = ".moved"
+
+// leave puts the old streams aside, or deletes them at a NATS. They take no events; that
+// they are still there is no error.
+func (m *mover) leave(ctx context.Context) error {
+	if m.from.URL == "" {
+		if err := m.from.close(ctx); err != nil {
+			return err
+		}
+		m.done.Left = m.Streams + leftBehind
+		return errors.Join(os.RemoveAll(m.done.Left), os.Rename(m.Streams, m.done.Left))
+	}
+	for _, s := range schemas.Streams() {
+		if err := bus.Drop(ctx, m.from.conn, s); err != nil {
+			m.done.Left = fmt.Sprintf("%s, which did not let it be deleted: %v", m.from.URL, err)
+		}
+	}
+	return nil
+}
+
+// callOff leaves the log where it lies. Its daemon has the streams take events again.
+func callOff(ctx context.Context, o Options, p Place) (done Moved, err error) {
+	m := mover{Options: o, place: p, to: &end{NATS: p.Moving.To, folder: o.Streams + ".moving"}}
+	done = Moved{From: p.Name(), To: p.Name(), Epoch: p.Epoch, Kept: true}
+	if m.to.URL == "" {
+		err = os.RemoveAll(m.to.folder)
+	} else if err = m.open(ctx, m.to); err == nil {
+		for _, s := range schemas.Streams() {
+			if dropErr := m.makeRoom(ctx, s); dropErr != nil && !errors.Is(dropErr, ErrElsewhere) {
+				err = errors.Join(err, dropErr)
+			}
+		}
+		err = errors.Join(err, m.to.close(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		done.Left = fmt.Sprintf("%s: %v", p.Moving.To.Name(), err)
+	}
+	p.Moving = nil
+	return done, p.save(o.Dir)
+}
+
+// syncAll brings a folder with all that is in it to the disk.
+func syncAll(folder string) error {
+	return filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return atomicfile.Sync(path)
+	})
+}

@@ -1,0 +1,199 @@
+package test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/bus/embedded/hubtest"
+	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/schemas"
+)
+
+// TestDirect has a log go from alone to leaf, direct, and alone again, with a second
+// daemon direct beside it, while hooks ask, servers are killed, leaders moved and moves
+// killed: what was told is in its own log once, in no other, and at the hub; the audit
+// agrees at each place, and no view is built anew. WRIT_DIRECT_ROUNDS says how often it
+// is disturbed, WRIT_DIRECT_SEED when.
+func TestDirect(t *testing.T) {
+	rounds, seed := fromEnv(t, "WRIT_DIRECT_ROUNDS", 0), fromEnv(t, "WRIT_DIRECT_SEED", int(time.Now().UnixNano()&0xffffff))
+	if rounds == 0 {
+		t.Skip("WRIT_DIRECT_ROUNDS says how often it is disturbed; test/ci/sim.sh does")
+	}
+	t.Logf("WRIT_DIRECT_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(uint64(seed), 1)) //nolint:gosec // chooses moments
+	realServers(t)
+	h := hubtest.StartFor(t, rights.Manifest{Members: []string{"alice"}, Direct: []string{"alice", "bob"}, Replicas: 3})
+	alice, bob := newMember(t, "alice"), newMember(t, "bob")
+	alice.works(time.Second)
+	alice.join(h, h.URLs())
+	alice.works(time.Second)
+	alice.settle(h)
+	alice.checkedAround(func() { alice.moveKilled(h, random, h.Clients()) })
+	bob.moveKilled(h, random, h.Clients())
+	for _, m := range []*member{alice, bob} {
+		m.must("up", "--detach")
+		if out := m.must("status"); !strings.Contains(out, "as its administrator set it") {
+			t.Error(out)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var working sync.WaitGroup
+	for caller := range 3 {
+		working.Go(func() { alice.work(ctx, caller) })
+		working.Go(func() { bob.work(ctx, caller) })
+	}
+	var longest time.Duration
+	for round := range rounds {
+		before := alice.asked.Load() + bob.asked.Load()
+		began := time.Now()
+		switch i := random.IntN(3); round % 4 {
+		case 0, 2:
+			h.Kill(i)
+			<-time.After(time.Duration(100+random.IntN(900)) * time.Millisecond)
+			h.Run(i)
+		case 1:
+			h.StepDownAs(rights.DirectUser("alice", rights.Daemon), string(schemas.StreamSessions))
+		case 3:
+			alice.kill()
+			h.Eventually("a daemon starts again", func() error {
+				if out, ok := alice.run("", "up", "--detach"); !ok {
+					return errors.New(out)
+				}
+				return nil
+			})
+		}
+		h.Eventually("hooks are answered again", func() error {
+			if alice.asked.Load()+bob.asked.Load() < before+20 {
+				return fmt.Errorf("%d", before)
+			}
+			return nil
+		})
+		longest = max(longest, time.Since(began))
+	}
+	stop()
+	working.Wait()
+	for _, m := range []*member{alice, bob} {
+		m.compare(0)
+		m.onlyItsOwn()
+	}
+	t.Logf("%d disturbances; calls answered %d and %d, not answered %d and %d; the longest until twenty more were %s",
+		rounds, alice.asked.Load(), bob.asked.Load(), alice.wrong.Load(), bob.wrong.Load(), longest.Round(time.Millisecond))
+	alice.checkedAround(func() { alice.moveKilled(h, random, "here") })
+	alice.must("up", "--detach")
+	alice.works(time.Second)
+	alice.compare(0)
+	alice.settle(h)
+	alice.compareHub(h)
+}
+
+// works has hooks ask for a while.
+func (m *member) works(a time.Duration) {
+	ctx, stop := context.WithTimeout(m.t.Context(), a)
+	defer stop()
+	m.work(ctx, 9)
+}
+
+// verified is what the audit says of a log, and how often a view was built anew.
+func (m *member) verified() (streams map[string]any, rebuilt int) {
+	m.t.Helper()
+	var said struct {
+		Streams []map[string]any `json:"streams"`
+	}
+	streams = map[string]any{}
+	for {
+		out, ok := m.run("", "audit", "verify", "--json")
+		if !ok && strings.Contains(out, "Try again in a moment") {
+			continue
+		}
+		if err := json.Unmarshal([]byte(out), &said); err != nil || !ok {
+			m.t.Fatalf("%v: %s", err, out)
+		}
+		break
+	}
+	for _, s := range said.Streams {
+		streams[fmt.Sprint(s["stream"])] = s["records"]
+	}
+	log, err := os.ReadFile(filepath.Join(m.data(), "log", "writd.log"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return streams, strings.Count(string(log), "view rebuild")
+}
+
+// checkedAround holds what the audit says before a move against what it says after it.
+func (m *member) checkedAround(move func()) {
+	m.t.Helper()
+	was, built := m.verified()
+	m.must("down")
+	move()
+	m.must("up", "--detach")
+	is, again := m.verified()
+	if built != again {
+		m.t.Errorf("%d views were built anew", again-built)
+	}
+	for stream, n := range was {
+		if fmt.Sprint(n) == "<nil>" || fmt.Sprint(is[stream]) < fmt.Sprint(n) && len(fmt.Sprint(is[stream])) <= len(fmt.Sprint(n)) {
+			m.t.Errorf("%s: %v records were verified, and %v now", stream, n, is[stream])
+		}
+	}
+}
+
+// moveKilled brings the log to a place, and kills what does so, until it is there.
+func (m *member) moveKilled(h *hubtest.Hub, random *rand.Rand, to string) {
+	m.t.Helper()
+	m.must("down")
+	args := []string{"log", "move", to}
+	if to != "here" {
+		args = append(args, "--replicas", "3", "--ca", h.CA, "--creds", h.Credentials(m.name))
+	}
+	killed := 0
+	for try := 0; ; try++ {
+		c := exec.Command(filepath.Join(bin, "writ"), args...)
+		c.Env, c.Dir, c.SysProcAttr = m.env(), m.home, &syscall.SysProcAttr{Setpgid: true}
+		var out strings.Builder
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Start(); err != nil {
+			m.t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- c.Wait() }()
+		patience := time.Minute
+		if try < 6 {
+			patience = time.Duration(50+random.IntN(200*(try+1))) * time.Millisecond
+		}
+		select {
+		case err := <-done:
+			if err == nil || strings.Contains(out.String(), "lies at") {
+				m.t.Logf("%s: to %s, killed %d times: %s", m.name, to, killed, strings.ReplaceAll(out.String(), "\n", "; "))
+				return
+			}
+			if try > 20 {
+				m.t.Fatal(out.String())
+			}
+		case <-time.After(patience):
+			_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+			<-done
+			killed++
+		}
+	}
+}
+
+// onlyItsOwn says whether all verdicts in a log are of its own machine.
+func (m *member) onlyItsOwn() {
+	m.t.Helper()
+	if out := m.must("log", "--type", "tool.decided", "--json"); strings.Count(out, `"tool_use_id":"`+m.name+"-") != strings.Count(out, `"tool_use_id":"`) {
+		m.t.Errorf("the log of %s has others' verdicts", m.name)
+	}
+}
