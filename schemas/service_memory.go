@@ -297,15 +297,19 @@ type MemoryImportReply struct {
 // Acts on shared memory.
 const (
 	ScopeList   = "list"
-	ScopeCard   = "card"   // the key of this machine, certified by its person
-	ScopeNew    = "new"    // begins a scope
-	ScopeChange = "change" // its members
-	ScopeJoin   = "join"   // believes its owner
+	ScopeCard   = "card" // the key of this machine, certified by its person
+	ScopeNew    = "new"  // begins a scope
+	ScopeAdd    = "add"  // changes its members, as remove does
+	ScopeRemove = "remove"
+	ScopeJoin   = "join" // believes its owner
 	ScopeLeave  = "leave"
 	ScopeShare  = "share" // an observation
 	ScopeOut    = "out"   // writes all that others need to a folder
 	ScopeTake   = "take"  // reads what they wrote
 )
+
+// ScopeActs are those that change something, but for share.
+var ScopeActs = []string{ScopeCard, ScopeNew, ScopeAdd, ScopeRemove, ScopeJoin, ScopeLeave, ScopeOut, ScopeTake}
 
 // ScopeRequest asks for an act on shared memory.
 type ScopeRequest struct {

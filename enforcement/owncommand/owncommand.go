@@ -67,7 +67,7 @@ person: approve, approve key, approve passkey, approve passkey add, approve pass
 person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup move, backup restore, benchmark, dash, dispatch, down, emit
 person: git, git install, git uninstall
 person: graph pull, graph push, init, log, log emit, log export, log move, log view, log view rebuild, log view verify
-person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
+person: memory export, memory forget, memory import, memory reflect, memory review, memory scope, memory share, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
 person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, rule symptoms, run

@@ -19,7 +19,7 @@ const (
 	// every is between two looks at the hub, and at what was forgotten here.
 	every = 400 * time.Millisecond
 	// lookEvery is after how many of these it is asked whether it still has what it had.
-	lookEvery = 10
+	lookEvery = 5
 	// maxCards is how many cards of others are kept at hand.
 	maxCards = 1000
 )

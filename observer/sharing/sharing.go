@@ -1,11 +1,14 @@
 package sharing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -95,16 +98,19 @@ func (s *Service) Endpoints() []bus.Endpoint {
 func (s *Service) answer(ctx context.Context, r schemas.ScopeRequest) (reply schemas.ScopeReply, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.Act != schemas.ScopeList && r.Act != schemas.ScopeCard {
-		if err := scope.CheckName(r.Name); err != nil && (r.Name != "" || r.Act != schemas.ScopeTake) {
+	if r.Name != "" || !slices.Contains([]string{schemas.ScopeList, schemas.ScopeCard, schemas.ScopeTake}, r.Act) {
+		if err := scope.CheckName(r.Name); err != nil {
 			return reply, err
 		}
+	}
+	if _, err := s.known(r.Name); err != nil && r.Act == schemas.ScopeList && r.Name != "" {
+		return reply, err
 	}
 	switch r.Act {
 	case schemas.ScopeList:
 	case schemas.ScopeCard:
 		reply, err = s.certify(&r)
-	case schemas.ScopeNew, schemas.ScopeChange:
+	case schemas.ScopeNew, schemas.ScopeAdd, schemas.ScopeRemove:
 		reply, err = s.change(ctx, r)
 	case schemas.ScopeJoin, schemas.ScopeLeave:
 		reply, err = s.join(r)
@@ -125,7 +131,31 @@ func (s *Service) answer(ctx context.Context, r schemas.ScopeRequest) (reply sch
 	}
 	s.wakeUp()
 	reply.Scopes, reply.Card = s.list(ctx, r.Name), string(s.kept.Card)
+	switch r.Act {
+	case schemas.ScopeCard:
+		reply.Message = reply.Card
+	case schemas.ScopeList:
+		reply.Message = told(reply.Scopes)
+	}
 	return reply, nil
+}
+
+// told are scopes as people read them.
+func told(all []schemas.MemoryScope) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "%s, epoch %d, %d shared from here, %d from others, owned by %s\n", s.Name, s.Epoch, s.Mine, s.Theirs, s.Owner)
+		if !s.Inside {
+			b.WriteString("  this machine is not in it\n")
+		}
+		for _, m := range s.Members {
+			b.WriteString("  " + m + "\n")
+		}
+		for _, f := range s.Findings {
+			b.WriteString("! " + f + "\n")
+		}
+	}
+	return cmp.Or(strings.TrimSuffix(b.String(), "\n"), "Nothing is shared: writ memory scope NAME --new begins a scope, --join believes another's")
 }
 
 func (s *Service) wakeUp() {

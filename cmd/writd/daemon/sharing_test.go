@@ -20,6 +20,7 @@ import (
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -146,7 +147,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 	alice.act(schemas.ScopeRequest{Act: schemas.ScopeNew, Name: "team"})
 	alice.eventually("alice adds bob by the card that the hub has", func() bool {
-		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeChange, Name: "team", Add: []string{bob.public}})
+		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{bob.public}})
 		return err == nil
 	})
 	alice.observe(text("held", "[gate=hold] perhaps the cache is warm on tuesdays"))
@@ -193,7 +194,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 
 	// Bob goes, carol comes, with what was before; bob reads nothing of what follows.
-	alice.act(schemas.ScopeRequest{Act: schemas.ScopeChange, Name: "team", Add: []string{carol.public}, Remove: []string{"bob@example.org"}, Earlier: true})
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{carol.public}, Remove: []string{"bob@example.org"}, Earlier: true})
 	alice.note("two", second)
 	carol.eventually("carol recalls both", func() bool { return has(carol, first) && has(carol, second) })
 	bob.eventually("bob heard that he is out", func() bool { s := bob.scope(); return s.Epoch == 3 && !s.Inside && s.Theirs == 2 })
@@ -327,4 +328,71 @@ func filesBelow(t *testing.T, dir string) (all []string) {
 		t.Fatal(err, all)
 	}
 	return all
+}
+
+// TestMemoryIsSharedByAFolder: without a hub the same goes through a folder, and the keys
+// of a machine, its verdicts and its records outlive a restart. Who is none of the persons
+// that a release names is told nothing.
+func TestMemoryIsSharedByAFolder(t *testing.T) {
+	t.Parallel()
+	alice, bob := newSharer(t, nil, "alice"), newSharer(t, nil, "bob")
+	folder := t.TempDir()
+	const what = "the printer on the second floor eats labels"
+	knows := func(s *sharer) bool {
+		s.act(schemas.ScopeRequest{Act: schemas.ScopeTake, Name: "team", Dir: folder})
+		return s.knows(what)
+	}
+	card := bob.act(schemas.ScopeRequest{Act: schemas.ScopeCard}).Card
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeNew, Name: "team"})
+	if _, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{strings.Replace(card, `"sig":"`, `"sig":"A`, 1)}}); err == nil {
+		t.Error("a card that nobody signed was taken")
+	}
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{card}})
+	alice.note("one", what)
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeOut, Name: "team", Dir: folder})
+	bob.act(schemas.ScopeRequest{Act: schemas.ScopeJoin, Name: "team", Owner: bob.public})
+	if knows(bob) || bob.scope().Epoch != 0 || len(bob.scope().Findings) == 0 {
+		t.Error("bob believes another owner than the one he pinned")
+	}
+	bob.act(schemas.ScopeRequest{Act: schemas.ScopeLeave, Name: "team"})
+	bob.act(schemas.ScopeRequest{Act: schemas.ScopeJoin, Name: "team", Owner: alice.public})
+	for range 2 {
+		if !knows(bob) {
+			t.Fatal("bob was told nothing")
+		}
+		if err := bob.stop(); err != nil {
+			t.Fatal(err)
+		}
+		bob.world = start(t, bob.data, bob.project)
+	}
+	// A release that is followed names alice alone.
+	p := newPublisher(alice.world)
+	draft, err := alice.releases(schemas.ReleaseRequest{Act: schemas.ReleaseDraft, Name: "acme", Layer: schemas.LayerOrganisation, Number: 1, Key: p.public, Terms: schemas.ReleaseTerms{Persons: []string{alice.public}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := release.Seal(draft.Draft, p.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := alice.releases(schemas.ReleaseRequest{Act: schemas.ReleaseFollow, Envelope: raw, Key: p.public, Place: folder}); err != nil {
+		t.Fatal(err)
+	}
+	alice.observe(text("two", "[gate=allow category=build] the second thing"))
+	if _, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeShare, Name: "team", ID: "two"}); err == nil || !strings.Contains(err.Error(), "none of the persons") {
+		t.Errorf("it is shared with whom no release names: %v", err)
+	}
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeRemove, Name: "team", Remove: []string{"bob@example.org"}})
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeShare, Name: "team", ID: "two"})
+	forget(alice.world, "one")
+	deadline := time.Now().Add(time.Minute)
+	for tried := false; !tried || knows(bob); tried = true {
+		if time.Now().After(deadline) {
+			t.Fatal("what was forgotten is recalled")
+		}
+		alice.act(schemas.ScopeRequest{Act: schemas.ScopeOut, Name: "team", Dir: folder})
+	}
+	if s := bob.scope(); s.Inside || s.Epoch != 3 || bob.knows("the second thing") {
+		t.Errorf("bob is out, and has %+v", s)
+	}
 }

@@ -101,9 +101,9 @@ func (c *Copier) copyOf(e schemas.Event, part int, fields []string) (Copy, error
 	if err := decoder.Decode(&value); err != nil {
 		return Copy{}, fmt.Errorf("leaving: %s: %w", e.ID, err)
 	}
-	if act, is := e.Data.(schemas.PersonAct); is {
-		if _, err := evidence.Person(e.Aggregate, act); err != nil { // it proves nothing
-			fields = slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return strings.HasPrefix(f, "signed.") })
+	for at, acts := range signedIn(e.Data) {
+		if slices.ContainsFunc(acts, func(act schemas.PersonAct) bool { _, err := evidence.Person(e.Aggregate, act); return err != nil }) { // it proves nothing
+			fields = slices.DeleteFunc(slices.Clone(fields), func(f string) bool { return strings.HasPrefix(f, at) })
 		}
 	}
 	data, _ := pick(value, fields, c.text)
@@ -118,12 +118,31 @@ func (c *Copier) copyOf(e schemas.Event, part int, fields []string) (Copy, error
 	return one, nil
 }
 
+// signedIn are the acts that a payload has signatures of, by where those are.
+func signedIn(data schemas.Payload) map[string][]schemas.PersonAct {
+	all := map[string][]schemas.PersonAct{}
+	switch p := data.(type) {
+	case schemas.ApprovalGiven:
+		all["signed."] = []schemas.PersonAct{p.Act()}
+	case schemas.GateApproved:
+		all["signed."] = []schemas.PersonAct{p}
+		for _, one := range p.With {
+			by := p
+			by.Signed = &one
+			all["with."] = append(all["with."], by)
+		}
+	case schemas.PersonAct:
+		all["signed."] = []schemas.PersonAct{p}
+	}
+	return all
+}
+
 // text is a text of a field as it leaves. Of a signature that holds nothing is
 // changed: it is over what it is over.
 func (c *Copier) text(field, text string) string {
 	form := forms[field[strings.LastIndexByte(field, '.')+1:]]
 	switch {
-	case text == "", strings.HasPrefix(field, "signed."):
+	case text == "", strings.HasPrefix(field, "signed."), strings.HasPrefix(field, "with."):
 		return text
 	case form != nil && !form.MatchString(text):
 		return unlike

@@ -107,7 +107,7 @@ func TestNothingLeavesThatTheListDoesNotName(t *testing.T) {
 		}
 		var texts []string
 		for _, field := range fields {
-			if !strings.HasPrefix(field, "signed.") {
+			if !strings.HasPrefix(field, "signed.") && !strings.HasPrefix(field, "with.") {
 				texts = append(texts, field)
 			}
 		}
@@ -168,6 +168,40 @@ func TestNoSecretLeaves(t *testing.T) {
 			if bytes.Contains(raw, []byte(part)) {
 				t.Errorf("%s in every field of %s leaves: %s", name, k.Type, raw)
 			}
+		}
+	}
+}
+
+// TestTheOtherPersonsSignatureLeaves where two approve: what the first gave, and what the
+// second's approval bears of it, if it holds.
+func TestTheOtherPersonsSignatureLeaves(t *testing.T) {
+	key, err := evidence.NewKey("bob@example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := schemas.ApprovalGiven{Gate: "plan", Fingerprint: strings.Repeat("0a", 32), Channel: "terminal", ActID: "terminal:0190a0b0-0000-7000-8000-000000000001"}
+	s, err := evidence.SignAct(key, schemas.Session("s1"), given.Act(), schemas.Signed{Act: "0190a0b0-0000-7000-8000-000000000001", Time: time.Unix(1e9, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given.Signed = &s
+	whole := schemas.GateApproved{Gate: given.Gate, Fingerprint: given.Fingerprint, Channel: "terminal", Assurance: "terminal", ActID: "a", With: []schemas.Signed{s}}
+	another := whole
+	another.Gate = "tests"
+	for name, c := range map[string]struct {
+		p     schemas.Payload
+		holds bool
+	}{"given": {given, true}, "with it": {whole, true}, "of another gate": {another, false}} {
+		copies, err := (&Copier{Clean: redact.Text, Secret: []byte("k")}).Copies(nil, recordOf(t, c.p, "s1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(copies[0].Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte(s.Key)) != c.holds {
+			t.Errorf("%s: %s", name, raw)
 		}
 	}
 }

@@ -29,6 +29,14 @@ type Kind struct {
 // signed are the fields of a person's signature.
 var signed = []string{"signed.key", "signed.act", "signed.revision", "signed.time", "signed.signature"}
 
+// of are the fields of other persons' signatures.
+func of(list string) (all []string) {
+	for _, f := range signed {
+		all = append(all, list+strings.TrimPrefix(f, "signed."))
+	}
+	return all
+}
+
 // Kinds are all that may leave: what a statement on a commit is drawn from, and what
 // was decided about rules. No prompt, no code, no command, no reason, no words of an
 // agent or a person.
@@ -40,7 +48,8 @@ func Kinds() []Kind {
 		{"tool.decided", []string{"tool", "tool_use_id", "targets.rel", "targets.class", "targets.result", "effect", "verdict", "rule", "gate", "mode", "phase"}},
 		{"tool.finished", []string{"tool", "tool_use_id", "failed", "files.path", "files.sha256", "files.bytes", "millis"}},
 		{"write.unapproved", []string{"tool_use_id", "changes.path", "changes.change", "changes.rule", "changes.put_back"}},
-		{"gate.approved", append([]string{"gate", "fingerprint", "files.path", "files.sha256", "files.bytes", "channel", "assurance", "act_id", "next_phase", "planned_files"}, signed...)},
+		{"gate.approved", append([]string{"gate", "fingerprint", "files.path", "files.sha256", "files.bytes", "channel", "assurance", "act_id", "next_phase", "planned_files"}, append(of("with."), signed...)...)},
+		{"approval.given", append([]string{"gate", "fingerprint", "channel", "act_id"}, signed...)},
 		{"gate.declined", []string{"gate", "fingerprint", "channel", "act_id"}},
 		{"gate.invalidated", []string{"gate", "rule"}},
 		{"gate.drifted", []string{"gate", "changes.path", "changes.was", "changes.is"}},

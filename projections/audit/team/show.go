@@ -27,7 +27,7 @@ func WhatLeaves(r schemas.TeamRequest) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "As %s, this machine would bring copies of these events to %s, with these\nfields and no others, from the beginning of its log:\n\n", cmp.Or(r.Member, "(nobody: name it with --as)"), r.URL)
 	b.WriteString(KindsText("  "))
-	b.WriteString("\nAnd the signed checkpoints of all streams. Prompts, code, commands, reasons and words\nstay here. What was brought cannot be taken back.\n")
+	b.WriteString("\nAnd the signed checkpoints of all streams, and what you share yourself with writ memory\nshare, sealed. Prompts, code, commands, reasons and words\nstay here. What was brought cannot be taken back.\n")
 	return b.String()
 }
 

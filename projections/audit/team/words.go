@@ -39,5 +39,8 @@ projects taken out, and under a Merkle tree of their own whose root the audit's 
 signs. writ audit verify FILE --key KEY checks such a file without the log. Each copy
 has a nonce, so that nobody finds out by guessing what a copy that he lacks says.
 
+Besides these, and in no copy, leaves what you share yourself with writ memory share:
+sealed, to the members of a scope, and through the hub if one is joined.
+
 Nothing is sent.`
 )

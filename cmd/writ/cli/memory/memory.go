@@ -17,7 +17,7 @@ import (
 
 func (a *app) memoryCommand() *cobra.Command {
 	return client.Group("memory", "Record what was observed, and look after it", "  writ memory add \"the staging database is read-only\"\n  writ memory health\n  writ memory review\n  writ memory reflect\n  writ memory triage\n  writ memory forget ID --reason \"private\"",
-		client.Named("add", a.observeCommand()), a.memoryHealthCommand(), a.memoryReportCommand(), a.memoryReviewCommand(), a.memoryReflectCommand(), a.memoryTriageCommand(), a.memoryForgetCommand(), a.memoryExportCommand(), a.memoryImportCommand())
+		client.Named("add", a.observeCommand()), a.memoryHealthCommand(), a.memoryReportCommand(), a.memoryReviewCommand(), a.memoryReflectCommand(), a.memoryTriageCommand(), a.memoryForgetCommand(), a.shareCommand(), a.scopeCommand(), a.memoryExportCommand(), a.memoryImportCommand())
 }
 
 func (a *app) memoryHealthCommand() *cobra.Command {
