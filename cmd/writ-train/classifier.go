@@ -4,10 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/writbus/writ/observer/classify"
+	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -31,11 +30,11 @@ func trainClassifier(args []string, out, errw io.Writer) error {
 	if training.Epochs < 1 {
 		return fmt.Errorf("%w: --epochs is %d, must be at least 1", errUsage, training.Epochs)
 	}
-	train, err := labelledIn(*data)
+	train, err := memory.Labelled(*data)
 	if err != nil {
 		return err
 	}
-	rest, err := labelledIn(*heldout)
+	rest, err := memory.Labelled(*heldout)
 	if err != nil {
 		return err
 	}
@@ -58,22 +57,4 @@ func trainClassifier(args []string, out, errw io.Writer) error {
 		return err
 	}
 	return classify.Evaluate(rest, m.Verdicts(rest), intervalSeed).WriteTable(out)
-}
-
-// labelledIn reads a file of labelled texts, or those that were held out from the
-// model in the program.
-func labelledIn(path string) ([]classify.Labelled, error) {
-	if path == "" {
-		return classify.ReadLabelled(strings.NewReader(classify.Heldout))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	all, err := classify.ReadLabelled(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return all, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/model"
@@ -33,6 +35,24 @@ func (m Measured) WriteTable(w io.Writer) error {
 		}
 	}
 	return m.Report.WriteTable(w)
+}
+
+// Labelled reads a file of labelled texts, or with "" those that were held out from the
+// model in the program.
+func Labelled(path string) ([]classify.Labelled, error) {
+	if path == "" {
+		return classify.ReadLabelled(strings.NewReader(classify.Heldout))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	all, err := classify.ReadLabelled(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return all, nil
 }
 
 // Measure judges texts as the daemon does, by their annotations, and by a model, or

@@ -2,9 +2,13 @@ package rulebook
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"sort"
+	"testing/fstest"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
@@ -127,4 +131,29 @@ func rulesOf(files []corpus.File) []schemas.Rule {
 		rules[i] = f.Rule
 	}
 	return rules
+}
+
+// Exported asks a daemon for all its rules, as an export writes them.
+func Exported(ctx context.Context, conn *bus.Conn) ([]schemas.Rule, error) {
+	files := fstest.MapFS{}
+	for after := ""; ; {
+		body, err := json.Marshal(schemas.RuleExportRequest{After: after})
+		if err != nil {
+			return nil, err
+		}
+		reply, err := conn.Request(ctx, bus.Request{Subject: schemas.SvcRuleExport, Body: body})
+		var page schemas.RuleExportPage
+		if err == nil {
+			err = json.Unmarshal(reply.Body, &page)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("rulebook: the rules of the daemon: %w", err)
+		}
+		for _, file := range page.Files {
+			files[path.Clean(file.Path)] = &fstest.MapFile{Data: []byte(file.Content)}
+		}
+		if after = page.Next; after == "" {
+			return corpus.Rules(files)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package tune
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/writbus/writ/retrieval"
@@ -37,6 +38,26 @@ func ParseProfile(raw []byte, name string) (p retrieval.Profile, err error) {
 	}
 	if p.Name == "" {
 		p.Name = name
+	}
+	return p, nil
+}
+
+// OpenProfile is the built-in profile of a name, or the one in a file of that name.
+func OpenProfile(name string, read func(file string) ([]byte, error)) (retrieval.Profile, error) {
+	if p, found := BuiltIn(name); found {
+		return p, nil
+	}
+	raw, err := read(name)
+	if err != nil {
+		var names []string
+		for _, p := range retrieval.Profiles() {
+			names = append(names, p.Name)
+		}
+		return retrieval.Profile{}, fmt.Errorf("weights %q: neither a file nor one of %q: %w", name, names, err)
+	}
+	p, err := ParseProfile(raw, filepath.Base(name))
+	if err != nil {
+		return p, fmt.Errorf("weights %s: %w", name, err)
 	}
 	return p, nil
 }

@@ -560,6 +560,7 @@ var lightRooms = []string{
 	"observer/help",
 	"observer/journal/table",
 	"observer/observation",
+	"observer/observation/scope",
 	"observer/replay",
 	"projections/audit/attest",
 	"projections/audit/commit",

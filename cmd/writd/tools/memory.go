@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/classify"
@@ -44,7 +43,7 @@ func benchmarkMemory(ctx context.Context, args []string, out, errw io.Writer) er
 			return fmt.Errorf("%s: %w", *path, err)
 		}
 	}
-	turns, err := labelledIn(*data)
+	turns, err := memory.Labelled(*data)
 	if err != nil {
 		return err
 	}
@@ -79,21 +78,4 @@ func configuredModel() (*model.Client, error) {
 		return nil, errors.New("no language model is set up: set model.api and model.name in config.yaml of the data directory, or WRIT_MODEL_API and WRIT_MODEL_NAME")
 	}
 	return model.New(model.Config{API: s.API, BaseURL: s.URL, Model: s.Name, Key: os.Getenv(config.ModelKey), Timeout: s.Timeout})
-}
-
-// labelledIn reads a file of labelled texts, or those that were held out.
-func labelledIn(path string) ([]classify.Labelled, error) {
-	if path == "" {
-		return classify.ReadLabelled(strings.NewReader(classify.Heldout))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	all, err := classify.ReadLabelled(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return all, nil
 }

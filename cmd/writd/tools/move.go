@@ -65,20 +65,6 @@ func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
 	if *asJSON {
 		return json.NewEncoder(out).Encode(done)
 	}
-	return showMoved(out, done)
-}
-
-func showMoved(out io.Writer, done move.Moved) error {
-	text := fmt.Sprintf("The log lies at %s, as epoch %d.\n", done.To, done.Epoch)
-	for _, p := range done.Parts {
-		text += fmt.Sprintf("  %s: %d events up to %d, read at both places and the same\n", p.Stream, p.Records, p.Last)
-	}
-	if done.Kept {
-		text = fmt.Sprintf("The log stays at %s; the move is called off.\n", done.To)
-	}
-	if done.Left != "" {
-		text += "What was left there takes no more events, and may be deleted: " + done.Left + "\n"
-	}
-	_, err := io.WriteString(out, text+"`writ up --detach` goes on there, and `writ audit verify` compares it with what was signed.\n")
+	_, err = io.WriteString(out, done.Text())
 	return err
 }

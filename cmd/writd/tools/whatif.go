@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
-	"testing/fstest"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -17,7 +15,7 @@ import (
 	"github.com/writbus/writ/enforcement/whatif"
 	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/retrieval"
-	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/tune"
 	"github.com/writbus/writ/schemas"
 )
@@ -152,7 +150,7 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, reader *bus.Co
 		tried = append(tried, "corpus "+f.corpus)
 	}
 	if f.weights != "" {
-		profile, err := profileOf(f.weights)
+		profile, err := tune.OpenProfile(f.weights, os.ReadFile)
 		if err != nil {
 			return nil, err
 		}
@@ -169,51 +167,5 @@ func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	files := fstest.MapFS{}
-	for request := (schemas.RuleExportRequest{}); ; {
-		body, err := json.Marshal(request)
-		if err != nil {
-			return nil, err
-		}
-		reply, err := conn.Request(ctx, bus.Request{Subject: schemas.SvcRuleExport, Body: body})
-		if err != nil {
-			return nil, fmt.Errorf("the rules of today: %w", err)
-		}
-		var page schemas.RuleExportPage
-		if err := json.Unmarshal(reply.Body, &page); err != nil {
-			return nil, fmt.Errorf("the rules of today: %w", err)
-		}
-		for _, file := range page.Files {
-			files[path.Clean(file.Path)] = &fstest.MapFile{Data: []byte(file.Content)}
-		}
-		if request.After = page.Next; request.After == "" {
-			break
-		}
-	}
-	rules, err := corpus.Rules(files)
-	if err != nil {
-		return nil, fmt.Errorf("the rules of today: %w", err)
-	}
-	return rules, nil
-}
-
-// profileOf reads a profile: a built-in one by name, a file with one, or the
-// output of writ model tune --json.
-func profileOf(name string) (retrieval.Profile, error) {
-	if p, found := tune.BuiltIn(name); found {
-		return p, nil
-	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		var names []string
-		for _, p := range retrieval.Profiles() {
-			names = append(names, p.Name)
-		}
-		return retrieval.Profile{}, fmt.Errorf("weights %q: neither a file nor one of %q: %w", name, names, err)
-	}
-	p, err := tune.ParseProfile(raw, filepath.Base(name))
-	if err != nil {
-		return p, fmt.Errorf("weights %s: %w", name, err)
-	}
-	return p, nil
+	return rulebook.Exported(ctx, conn)
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/writbus/writ/projections/audit/attest"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/digest"
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -181,4 +182,22 @@ func OpenCard(raw []byte) (c Card, err error) {
 		return Card{}, refused("the card of %s names no key", c.Name())
 	}
 	return c, nil
+}
+
+// Sign signs what a daemon asks a person to sign of a scope, and nothing else, under
+// their key as evidence.NewKey drew it.
+func Sign(all []schemas.ScopeToSign, key string) (envelopes []json.RawMessage, err error) {
+	signer, _, err := evidence.ReadKey(key)
+	for _, one := range all {
+		if err == nil && !strings.HasPrefix(one.Type, schemas.ScopeSigned) {
+			err = errors.New("the daemon asks for a signature on something else")
+		}
+		if err != nil {
+			return nil, err
+		}
+		var raw json.RawMessage
+		raw, err = attest.Seal(one.Type, one.Payload, signer)
+		envelopes = append(envelopes, raw)
+	}
+	return envelopes, err
 }

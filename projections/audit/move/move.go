@@ -55,6 +55,21 @@ type Moved struct {
 	Kept bool   `json:"kept,omitempty"`
 }
 
+// Text is what happened, for people.
+func (m Moved) Text() string {
+	text := fmt.Sprintf("The log lies at %s, as epoch %d.\n", m.To, m.Epoch)
+	for _, p := range m.Parts {
+		text += fmt.Sprintf("  %s: %d events up to %d, read at both places and the same\n", p.Stream, p.Records, p.Last)
+	}
+	if m.Kept {
+		text = fmt.Sprintf("The log stays at %s; the move is called off.\n", m.To)
+	}
+	if m.Left != "" {
+		text += "What was left there takes no more events, and may be deleted: " + m.Left + "\n"
+	}
+	return text + "`writ up --detach` goes on there, and `writ audit verify` compares it with what was signed.\n"
+}
+
 // end is one of the two places of a move.
 type end struct {
 	NATS

@@ -115,3 +115,23 @@ func TestNoTextOfTheLogIsMoreThanText(t *testing.T) {
 		}
 	}
 }
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		named, file string
+		program     bool
+		want        string
+		known       bool
+	}{
+		{"", "", false, "md", true},
+		{"", "", true, "jsonl", true},
+		{"CSV", "x.html", false, "csv", true},
+		{"", "x.HTM", true, "html", true},
+		{"", "x.txt", true, "md", true},
+		{"xml", "x.csv", false, "", false},
+	} {
+		if got, known := Format(c.named, c.file, c.program); got != c.want || known != c.known {
+			t.Errorf("Format(%q, %q, %v) = %q, %v", c.named, c.file, c.program, got, known)
+		}
+	}
+}

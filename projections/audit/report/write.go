@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,36 @@ import (
 var columns = []string{
 	"time", "kind", "what", "who", "channel", "assurance", "reason", "fingerprint", "files", "session", "project", "host",
 	"event", "stream", "seq", "type",
+}
+
+// Format is the format that is named, or else that of a file, or else JSON Lines for a
+// program and Markdown for people. known is false for a name that is none.
+func Format(named, file string, program bool) (format string, known bool) {
+	formats := map[string]string{"csv": "csv", "jsonl": "jsonl", "json": "jsonl", "md": "md", "markdown": "md", "html": "html", "htm": "html"}
+	if format, known = formats[strings.ToLower(named)]; known || named != "" {
+		return format, known
+	}
+	extension := strings.TrimPrefix(strings.ToLower(filepath.Ext(file)), ".")
+	if format, known = formats[extension]; known {
+		return format, true
+	}
+	if program && extension == "" {
+		return "jsonl", true
+	}
+	return "md", true
+}
+
+// Write writes it in a format as Format returns it.
+func (r Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "csv":
+		return WriteCSV(w, r.Acts)
+	case "jsonl":
+		return WriteJSONLines(w, r.Acts)
+	case "html":
+		return r.WriteHTML(w)
+	}
+	return r.WriteMarkdown(w)
 }
 
 // WriteCSV writes one line for each act (RFC 4180). A cell that a spreadsheet

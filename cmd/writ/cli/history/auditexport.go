@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,8 +50,9 @@ Times are RFC 3339, a date, or how long ago (15m, 24h).`,
 
 func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	const what = "audit export"
-	if f.format, err = exportFormat(a.JSON, f); err != nil {
-		return err
+	format, known := report.Format(f.format, f.out, a.JSON)
+	if !known {
+		return client.Usage(fmt.Sprintf("audit export: there is no format %q", f.format), "Use csv, jsonl, md or html.")
 	}
 	r := report.Report{Made: a.Env.Now()}
 	if r.From, err = a.Moment(what, f.since); err != nil {
@@ -65,7 +64,7 @@ func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	if f.project != "" {
 		f.project = a.Env.Absolute(f.project)
 	}
-	if f.format == "md" || f.format == "html" {
+	if format == "md" || format == "html" {
 		if r.Evidence, err = a.evidenceOf(ctx, what); err != nil {
 			return err
 		}
@@ -73,39 +72,7 @@ func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	if err := a.collectActs(ctx, what, f, &r); err != nil {
 		return err
 	}
-	write := map[string]func(io.Writer) error{
-		"csv":   func(w io.Writer) error { return report.WriteCSV(w, r.Acts) },
-		"jsonl": func(w io.Writer) error { return report.WriteJSONLines(w, r.Acts) },
-		"md":    r.WriteMarkdown,
-		"html":  r.WriteHTML,
-	}[f.format]
-	return a.writeOut(what, f.out, write)
-}
-
-func exportFormat(asJSON bool, f exportFlags) (string, error) {
-	format := strings.ToLower(f.format)
-	if format == "" {
-		format = strings.TrimPrefix(strings.ToLower(filepath.Ext(f.out)), ".")
-	}
-	switch format {
-	case "csv", "jsonl", "md", "html":
-		return format, nil
-	case "htm":
-		return "html", nil
-	case "markdown":
-		return "md", nil
-	case "json":
-		return "jsonl", nil
-	case "":
-		if asJSON {
-			return "jsonl", nil
-		}
-		return "md", nil
-	}
-	if f.format == "" {
-		return "md", nil
-	}
-	return "", client.Usage(fmt.Sprintf("audit export: there is no format %q", f.format), "Use csv, jsonl, md or html.")
+	return a.writeOut(what, f.out, func(w io.Writer) error { return r.Write(w, format) })
 }
 
 // writeOut writes to a file, whole or not at all, or to standard output.

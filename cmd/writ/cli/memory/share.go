@@ -2,7 +2,6 @@ package memory
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -11,8 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/audit/attest"
-	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/observer/observation/scope"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -38,27 +36,11 @@ func (a *app) scoped(cmd *cobra.Command, what string, r schemas.ScopeRequest, ye
 				return client.Refused(what, "nothing was signed", "Answer yes, or say --yes.")
 			}
 		}
-		if r.Signed, err = signed(reply.Sign, key); err != nil {
+		if r.Signed, err = scope.Sign(reply.Sign, key); err != nil {
 			return client.Refused(what, client.OneLine(err.Error()), "")
 		}
 	}
 	return err
-}
-
-func signed(all []schemas.ScopeToSign, key string) (envelopes []json.RawMessage, err error) {
-	signer, _, err := evidence.ReadKey(key)
-	for _, one := range all {
-		if err == nil && !strings.HasPrefix(one.Type, schemas.ScopeSigned) {
-			err = errors.New("the daemon asks for a signature on something else")
-		}
-		if err != nil {
-			return nil, err
-		}
-		var raw json.RawMessage
-		raw, err = attest.Seal(one.Type, one.Payload, signer)
-		envelopes = append(envelopes, raw)
-	}
-	return envelopes, err
 }
 
 func (a *app) shareCommand() *cobra.Command {
