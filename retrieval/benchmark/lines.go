@@ -27,9 +27,6 @@ func ReadLines[Q Line](r io.Reader, check func(*Q) error) ([]Q, error) {
 	lines := bufio.NewReader(r)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
-		if number == 1 {
-			line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		}
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}

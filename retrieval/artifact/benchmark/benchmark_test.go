@@ -39,7 +39,7 @@ func TestABadLineNamesItsNumber(t *testing.T) {
 		`{"id":"b","query":"q","relevant":[""]}`:                   "line 2: b: a relevant path is blank",
 		`{"id":"b","query":"q","relevant":"x"}`:                    "line 2: relevant is neither a list of paths nor an object",
 		`{"id":"b","query":"q","relevant":["x"],"rel":[]}`:         `line 2: json: unknown field "rel"`,
-		`nonsense`: "line 2: invalid character",
+		`nonsense`: "line 2: no JSON object: invalid character",
 	} {
 		_, err := ReadQueries(strings.NewReader(good + line + "\n"))
 		if !errors.Is(err, ErrQueries) || !strings.Contains(err.Error(), want) {

@@ -34,6 +34,8 @@ type Query struct {
 // KindNothing is the kind of queries that nothing answers.
 const KindNothing = "nothing"
 
+var errGrades = errors.New("relevant is neither a list of paths nor an object from path to grade")
+
 // Grades say how relevant paths are, above 0.
 type Grades map[string]float64
 
@@ -43,7 +45,7 @@ func (g *Grades) UnmarshalJSON(b []byte) error {
 	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '[' {
 		var paths []string
 		if err := json.Unmarshal(b, &paths); err != nil {
-			return fmt.Errorf("relevant is neither a list of paths nor an object from path to grade: %w", err)
+			return errGrades
 		}
 		for _, path := range paths {
 			(*g)[path] = 1
@@ -51,7 +53,7 @@ func (g *Grades) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	if err := json.Unmarshal(b, (*map[string]float64)(g)); err != nil {
-		return fmt.Errorf("relevant is neither a list of paths nor an object from path to grade: %w", err)
+		return errGrades
 	}
 	return nil
 }
