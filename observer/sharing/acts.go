@@ -23,11 +23,11 @@ import (
 
 func sortedNames(all map[string]*known) []string { return slices.Sorted(maps.Keys(all)) }
 
-func plural(n int, who string) string {
+func plural(n int, one string) string {
 	if n == 1 {
-		return "one observation of " + who
+		return "one " + one
 	}
-	return fmt.Sprintf("%d observations of %s", n, who)
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Second) }
@@ -161,7 +161,7 @@ func (s *Service) changed(ctx context.Context, k *known, r schemas.ScopeRequest)
 		return reply, schemas.Faultf(schemas.CodeRefused, "its key is not for this machine")
 	}
 	s.kept.Scopes[r.Name] = k
-	reply.Message = fmt.Sprintf("Epoch %d of %s has %d members. Its owner's key: %s", k.is.Epoch(), r.Name, len(k.is.Newest().Cards), k.Owner)
+	reply.Message = fmt.Sprintf("Epoch %d of %s has %s. Its owner's key: %s", k.is.Epoch(), r.Name, plural(len(k.is.Newest().Cards), "member"), k.Owner)
 	return reply, s.kept.save(s.Folder)
 }
 
@@ -263,7 +263,7 @@ func (s *Service) share(ctx context.Context, r schemas.ScopeRequest) (reply sche
 	}
 	other, err := toSign(scope.TombstoneType, scope.Tombstone{Scope: r.Name, Author: me, Number: record.Number, Record: digest.Hex(one.Payload)})
 	reply.Sign = []schemas.ScopeToSign{one, other}
-	reply.Ask = fmt.Sprintf("This would be read by the %d members of %s, and their agents:\n  %s\nWho read it may keep it.\n", len(newest.Cards), r.Name, excerpt.Line(text))
+	reply.Ask = fmt.Sprintf("This would be read by %s of %s, and their agents:\n  %s\nWho read it may keep it.\n", plural(len(newest.Cards), "member"), r.Name, excerpt.Line(text))
 	return reply, err
 }
 
@@ -312,7 +312,7 @@ func (s *Service) shared(ctx context.Context, k *known, of schemas.ObservationKe
 	_, err = bus.Record(ctx, s.Log, schemas.Event{Actor: enforcement.Person(enforcement.ChannelTerminal), Aggregate: schemas.Memory(of.Scope), Data: schemas.ObservationShared{
 		ObservationID: of.ID, With: r.Name, Epoch: record.Epoch, Number: record.Number, Digest: sum, Person: r.Person,
 	}})
-	reply.Message = fmt.Sprintf("Shared %s with the %d members of %s", of.ID, len(k.is.Newest().Cards), r.Name)
+	reply.Message = fmt.Sprintf("Shared %s with %s of %s", of.ID, plural(len(k.is.Newest().Cards), "member"), r.Name)
 	if s.hub == nil {
 		reply.Message += ". No hub is joined: writ memory scope " + r.Name + " --out DIR writes it to a folder, for --take there"
 	}

@@ -202,7 +202,7 @@ func (s *Service) list(ctx context.Context, name string) (all []schemas.MemorySc
 			}
 		}
 		for who, n := range k.is.Missing() {
-			one.Findings = append(one.Findings, plural(n, who)+" did not come, though later ones did: what carries them withholds them")
+			one.Findings = append(one.Findings, plural(n, "observation")+" of "+who+" did not come, though later ones did: what carries them withholds them")
 		}
 		if s.problem != "" {
 			one.Findings = append(one.Findings, "nothing is exchanged with the hub: "+s.problem)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The tests of every package that shares memory under the race detector, which
-# needs a C compiler. A package without goroutines, locks, channels and parallel
-# tests of its own has nothing to race, nor has a long computation by itself, nor
-# has test/, which runs the programs as they are shipped; "all" as an argument
-# takes those too. What vet has to say, test/ci/lint.sh says.
+# needs a C compiler. A package without goroutines, locks, channels and atomics of
+# its own has nothing to race, nor has a long computation by itself, nor has test/,
+# which runs the programs as they are shipped; "all" as an argument takes those too.
+# The client's tests drive the rooms below theirs. What vet has to say,
+# test/ci/lint.sh says.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v "$(go env CC)" >/dev/null; then
@@ -24,9 +25,11 @@ long+='|TestTenRulesMoreOrLessMoveNoDecision|TestTalkIsGivenNothing|TestSmallTal
 long+='|TestARuleOfAnotherFrameworkIsLessLikely|TestTechnologiesThatAProjectHasNotAreLeftOut|TestWhatWasGivenIsNotGivenAgain'
 long+='|TestNobodyFloodsWhatWasQueued|TestDecisionTable|TestModel|TestResolveBoundsLongPaths|TestOnlyWhatTheGatesAskForIsDemanded'
 long+='|TestHookSeesWhatIsTooLarge|TestHookJudgesBrokenPayloadsByTheirEvent|TestEverythingFits|TestCommandLinesParse|TestReadingARuleIsAnOutcome'
+shares='^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|\bsync\.(Mutex|RWMutex|WaitGroup|Map|Pool|Cond)\b|"sync/atomic"|\bchan\b|\.Go\('
 sharing=()
 while read -r package folder; do
-	if [ "$folder" != "$PWD/test" ] && grep -qsE '^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|"sync(/atomic)?"|\bchan\b|\.Parallel\(\)|\.Go\(' "$folder"/*.go; then
+	if [ "$folder" = "$PWD/cmd/writ/cli" ] ||
+		grep -lsE "$shares" "$folder"/*.go | grep -qv _test.go; then
 		sharing+=("$package")
 	fi
 done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
