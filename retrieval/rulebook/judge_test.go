@@ -32,28 +32,30 @@ func judgedIndex(t *testing.T) *retrieval.Index {
 
 func TestModelIsAskedOncePerPrompt(t *testing.T) {
 	ix := judgedIndex(t)
-	var calls atomic.Int32
-	j := newJudge(func(_ context.Context, system, question string) (string, error) {
-		calls.Add(1)
-		if system != retrieval.JudgeSystem || !strings.Contains(question, "charged twice") || !strings.Contains(question, "1. ") {
-			t.Errorf("asked %q", question)
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int32
+		j := newJudge(func(_ context.Context, system, question string) (string, error) {
+			calls.Add(1)
+			if system != retrieval.JudgeSystem || !strings.Contains(question, "charged twice") || !strings.Contains(question, "1. ") {
+				t.Errorf("asked %q", question)
+			}
+			return "full: 1\nline:", nil
+		})
+		q := retrieval.Query{Text: "customers were charged twice", Session: "s", Project: true}
+		for range 3 {
+			got := j.judged(t.Context(), ix, q)
+			if len(got.Judged) != 1 || got.Judged["A-RETRY-SAFE"] != retrieval.TierInject || len(got.Also) > 0 {
+				t.Fatalf("judged %v, also %v", got.Judged, got.Also)
+			}
 		}
-		return "full: 1\nline:", nil
+		if calls.Load() != 1 {
+			t.Errorf("%d calls", calls.Load())
+		}
+		q.Text = "tell me a story about zebras"
+		if got := j.judged(t.Context(), ix, q); got.Judged != nil || calls.Load() != 1 {
+			t.Errorf("talk: %v after %d calls", got.Judged, calls.Load())
+		}
 	})
-	q := retrieval.Query{Text: "customers were charged twice", Session: "s", Project: true}
-	for range 3 {
-		got := j.judged(t.Context(), ix, q)
-		if len(got.Judged) != 1 || got.Judged["A-RETRY-SAFE"] != retrieval.TierInject || len(got.Also) > 0 {
-			t.Fatalf("judged %v, also %v", got.Judged, got.Also)
-		}
-	}
-	if calls.Load() != 1 {
-		t.Errorf("%d calls", calls.Load())
-	}
-	q.Text = "tell me a story about zebras"
-	if got := j.judged(t.Context(), ix, q); got.Judged != nil || calls.Load() != 1 {
-		t.Errorf("talk: %v after %d calls", got.Judged, calls.Load())
-	}
 }
 
 // A prompt does not wait for a slow model; what it chose comes with the next one.
