@@ -91,7 +91,7 @@ func Settle(dir string, settings NATS, hasLog bool) (p Place, err error) {
 		return p, fmt.Errorf("%w: since %s it is being moved from %s to %s, and lies whole at %s. Go on with `writ log move %s`, or leave it where it is with `writ log move %s`",
 			ErrElsewhere, p.Moving.Since.Local().Format(time.DateTime), p.Name(), p.Moving.To.Name(), p.Name(), p.Moving.To.Name(), p.Name())
 	case p.URL == "" && settings.URL != "" && (hasLog || p.Log != ""):
-		return p, fmt.Errorf("%w: it lies here, in %s, and nats_url names %s. Take nats_url out of the settings; `writ log move %s` brings it there",
+		return p, fmt.Errorf("%w: it lies here, in %s, and nats_url names %s. Take nats_url out of the settings; `writ log move %s` brings it there. If the streams here are old, and the log is there, rename the folder streams",
 			ErrElsewhere, dir, settings.URL, settings.URL)
 	case settings.URL != "": // its streams tell whether it is the same NATS
 		p.NATS = settings
