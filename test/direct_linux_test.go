@@ -92,6 +92,7 @@ func TestDirect(t *testing.T) {
 	stop()
 	working.Wait()
 	for _, m := range []*member{alice, bob} {
+		h.Eventually("each stream has a leader again", m.readable)
 		m.compare(0)
 		m.onlyItsOwn()
 	}
@@ -223,6 +224,22 @@ func (m *member) reachesOnly(other *member) {
 		}
 		c.Close()
 	}
+}
+
+// readable says which stream cannot be read: a server that was killed last may have led it.
+func (m *member) readable() error {
+	conn, err := m.killedDaemon.dial("dashboard")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, s := range schemas.Streams() {
+		_, err = conn.State(m.t.Context(), s)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // onlyItsOwn says whether all verdicts in a log are of its own machine.
