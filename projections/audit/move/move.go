@@ -130,7 +130,11 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 			o.Step(step.name)
 		}
 		if err := step.do(ctx); err != nil {
-			return m.done, fmt.Errorf("%s: %w. The log lies whole at %s", step.name, err, m.place.Name())
+			if m.place.Moving == nil {
+				return m.done, fmt.Errorf("%s: %w. The log lies whole at %s", step.name, err, m.place.Name())
+			}
+			return m.done, fmt.Errorf("%s: %w. The log lies whole at %s, and no daemon starts until the move goes on (the same command) or is called off (`writ log move %s`)",
+				step.name, err, m.place.Name(), m.place.Name())
 		}
 	}
 	return m.done, nil
