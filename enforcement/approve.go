@@ -188,8 +188,20 @@ func fileState(name string, content []byte) schemas.FileState {
 	return schemas.FileState{Path: name, SHA256: Hash(content), Bytes: int64(len(content))}
 }
 
+// planProblems says what is wrong with a plan; sections that are missing stand in
+// one line.
 func planProblems(problems []plan.Problem) []string {
-	var out []string
+	var out, missing []string
+	for _, p := range problems {
+		if p.Code == plan.MissingSection {
+			missing = append(missing, "`## "+p.Section+"`")
+		}
+	}
+	if len(missing) > 1 {
+		out = append(out, fmt.Sprintf("%s: the sections %s and %s are missing. Add each as a level-two heading with exactly this text, with content below it.",
+			PlanFile, strings.Join(missing[:len(missing)-1], ", "), missing[len(missing)-1]))
+		problems = slices.DeleteFunc(slices.Clone(problems), func(p plan.Problem) bool { return p.Code == plan.MissingSection })
+	}
 	for _, p := range problems {
 		where := PlanFile
 		if p.Line > 0 {
@@ -268,7 +280,7 @@ func (s State) refuse(d Decision, a userAct) Decision {
 		Gate: a.gate, Channel: a.channel, Reason: d.Problems[0], Problems: d.Problems, ActID: a.id,
 	}}
 	list := strings.Join(d.Problems, "\n- ")
-	d.Reason = fmt.Sprintf("The %s is not approved: %s.", a.gate, sentence(d.Problems))
+	d.Reason = fmt.Sprintf("The %s is not approved%s.", a.gate, because(d.Problems))
 	d.Context = fmt.Sprintf("The user wanted to approve the %s, but it cannot be approved yet:\n- %s\nMend this, show it and wait for the user.", a.gate, list)
 	d.Notice = fmt.Sprintf("Not approved: %s\n- %s", a.gate, list)
 	return d
@@ -286,6 +298,14 @@ func tooWeak(s State, d Decision, a userAct) Decision {
 // sentence joins problems so that a full stop can follow.
 func sentence(problems []string) string {
 	return strings.TrimSuffix(strings.Join(problems, "; "), ".")
+}
+
+// because names the one problem of an act; several are listed beside its reason.
+func because(problems []string) string {
+	if len(problems) > 1 {
+		return ""
+	}
+	return ": " + sentence(problems)
 }
 
 // after is the phase in which work goes on when the gate is open.
@@ -316,7 +336,7 @@ func approvedContext(gate string, o Offer, next string) string {
 func mayWrite(phase string) string {
 	switch phase {
 	case PhasePlanning:
-		return "Write plan.md and capabilities.md; nothing else until the user approves the plan."
+		return "Write plan.md (## Files, ## Analysis, ## Rules Applied, ## Capabilities) and capabilities.md; nothing else until the user approves the plan."
 	case PhaseTesting:
 		return "Write test files with assertions that can fail; code waits until the user approves the tests."
 	case PhaseImplementation:
@@ -373,7 +393,7 @@ func (c ApproveGate) decide(s State) Decision {
 		d.Reason = fmt.Sprintf("The %s (%s) waits for approval.", gate, shortHash(o.Fingerprint))
 		if len(o.Problems) > 0 {
 			d.Verdict = Deny
-			d.Reason = fmt.Sprintf("The %s cannot be approved: %s.", gate, sentence(o.Problems))
+			d.Reason = fmt.Sprintf("The %s cannot be approved%s.", gate, because(o.Problems))
 		}
 		return d
 	case c.Fingerprint != o.Fingerprint:

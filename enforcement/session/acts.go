@@ -248,7 +248,10 @@ func acted(id string, state enforcement.State, decision enforcement.Decision, wh
 		// Asked without a fingerprint, an approval is an offer: a question.
 		OK: decision.Verdict != enforcement.Deny, Session: id,
 		Mode: state.Mode, Phase: state.Phase(),
-		Problems: decision.Problems, Message: strings.TrimSpace(strings.TrimSpace(decision.Reason) + "\n\n" + strings.TrimSpace(decision.Notice)),
+		Problems: decision.Problems, Message: strings.TrimSpace(decision.Reason),
+	}
+	if r.OK { // a refusal's notice says the same to a host
+		r.Message = strings.TrimSpace(r.Message + "\n\n" + strings.TrimSpace(decision.Notice))
 	}
 	if r.Message == "" {
 		r.Message = where
