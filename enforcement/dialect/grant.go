@@ -153,10 +153,11 @@ func check(set []Capability, v *Verb, r Request) Decision {
 }
 
 // Programs decides about a command line that Check allows, by what a reading of it
-// finds to run besides the programs that it names: beyond says how it runs more
-// than those that are allowed, "" where it does not.
-func (g Grant) Programs(workspace string, beyond func(allowed func(program string) bool) (why string)) Decision {
-	exec := Lookup("exec")
+// finds besides the programs that it names: beyond says how it runs more than those
+// that are allowed, or writes a file that is not writable by /write, "" where it
+// does neither.
+func (g Grant) Programs(workspace string, beyond func(allowed, writable func(name string) bool) (why string)) Decision {
+	exec, write := Lookup("exec"), Lookup("write")
 	for _, set := range g.sets {
 		names := func(c Capability) bool { return c.names(exec, "") }
 		if slices.ContainsFunc(set, func(c Capability) bool { return names(c) && len(c.scopes) == 0 }) {
@@ -165,6 +166,8 @@ func (g Grant) Programs(workspace string, beyond func(allowed func(program strin
 		why := beyond(func(program string) bool {
 			t := target{values: map[string]string{"cmd": program}}
 			return slices.ContainsFunc(set, func(c Capability) bool { return names(c) && c.covers(t, workspace) })
+		}, func(file string) bool {
+			return check(set, write, Request{Verb: "write", Args: file, Workspace: workspace}).Verdict == Allow
 		})
 		if why != "" {
 			return notGranted(exec, why)

@@ -273,13 +273,13 @@ func TestACloneKeepsItsTaint(t *testing.T) {
 // other one for its arguments, its variables, or because it is another program of
 // that name.
 func TestAScopedCommandRunsNothingElse(t *testing.T) {
-	g := NewGrant([]string{"/exec cmd=git,go,find,env,tar,make,python,gradlew,deploy.sh"})
+	g := NewGrant([]string{"/exec cmd=git,go,find,env,tar,make,python,gradlew,deploy.sh", "/write path=docs/**"})
 	check := func(line string) Decision {
 		if d := g.Check(Request{Verb: "exec", Args: line, Workspace: "/work"}); d.Verdict != Allow {
 			return d
 		}
-		return g.Programs("/work", func(allowed func(string) bool) string {
-			return shell.Beyond(line, shell.Env{Dir: "/work", Project: "/work"}, allowed)
+		return g.Programs("/work", func(allowed, writable func(string) bool) string {
+			return shell.Beyond(line, shell.Env{Dir: "/work", Project: "/work"}, allowed, writable)
 		})
 	}
 	for _, line := range []string{
@@ -292,6 +292,8 @@ func TestAScopedCommandRunsNothingElse(t *testing.T) {
 		"./git status", "/tmp/x/git status", "./go test", "env touch X", "env -S 'touch X'", "find . -exec touch X ';'", "find . -ok sh ';'",
 		"tar cf a --to-command=sh b", "tar cf a --checkpoint=1 --checkpoint-action=exec=sh b", "go vet -vettool=./x ./...", "go build -toolexec ./x .",
 		"GOFLAGS=-toolexec=./x go build", "make SHELL=./x", "git config alias.p '!touch X'", "git log > .git/config", "git show x >.git/hooks/pre-commit", "MAKEFILES=./x make", "PYTHONPATH=. PYTHONSTARTUP=x python -i",
+		"git show HEAD:a > src/a.go", "git log >> notes", "git log >| docs/../a", "cd docs; git log > ../a", "git log &> src/a", "git log 2> a", "git log <> a",
+		"{ git log; } > a", "( git log ) > a", "git log > docs/$x", "git log > /tmp/a",
 	} {
 		if d := check(line); d.Verdict == Allow {
 			t.Errorf("%q is allowed", line)
@@ -302,6 +304,7 @@ func TestAScopedCommandRunsNothingElse(t *testing.T) {
 		"git -c user.name=x commit -m y", "GIT_PAGER=cat git log", "/usr/bin/git status", "git am x", "git apply x.patch", "git submodule update --init",
 		"go test ./...", "go vet ./...", "go run .", "CGO_ENABLED=0 go build ./...", "env FOO=1 go test ./...", "find . -name '*.go'", "tar xzf a.tgz",
 		"make test", "python x.py", "python -c 'print(1)'", "./gradlew test", "./deploy.sh", "deploy.sh now", "find . -exec git add {} +",
+		"git log > docs/log", "git log >docs/a 2>&1", "git log > /dev/null 2>&1", "git log 2>/dev/null",
 	} {
 		if d := check(line); d.Verdict != Allow {
 			t.Errorf("%q is denied: %s", line, d.Reason)

@@ -79,6 +79,7 @@ func (sh *shell) redirectTo(r *syntax.Redirect) {
 			continue
 		}
 		sh.write("> "+a.val, a)
+		sh.redirected(a)
 		if len(targets) > 1 {
 			sh.a.unsure("> "+a.val, "a redirection to several names")
 		}
@@ -93,6 +94,17 @@ func (sh *shell) duplicate(r *syntax.Redirect) {
 			continue
 		}
 		sh.write(">& "+a.val, a)
+		sh.redirected(a)
+	}
+}
+
+// redirected notes a file that the shell itself writes.
+func (sh *shell) redirected(a arg) {
+	paths, _ := sh.resolve(a.val)
+	for _, p := range paths {
+		if !device(p) {
+			sh.a.redirected = append(sh.a.redirected, p)
+		}
 	}
 }
 

@@ -229,7 +229,8 @@ const notInstalled = "runs a program that is not an installed one"
 // their base names, "" where it does not: a program in the arguments, settings or
 // variables of an allowed one, or one that stands in an installed one's place.
 // What an allowed program runs because that is what it is for counts as allowed.
-func Beyond(command string, env Env, allowed func(program string) bool) (why string) {
+// A file that the shell writes by a redirection has to be writable by itself.
+func Beyond(command string, env Env, allowed, writable func(name string) bool) (why string) {
 	defer func() {
 		if recover() != nil { // see Analyse
 			why = "the command line is beyond the analyser"
@@ -249,6 +250,11 @@ func Beyond(command string, env Env, allowed func(program string) bool) (why str
 			continue
 		}
 		return d.Command + ": " + d.Text
+	}
+	for _, name := range a.redirected {
+		if !writable(name) {
+			return "the shell writes " + name + ", which /write does not grant"
+		}
 	}
 	for name := range a.paths {
 		if strings.HasSuffix(name, "/.git/config") || strings.Contains(name+"/", "/.git/hooks/") {

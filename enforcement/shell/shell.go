@@ -164,6 +164,7 @@ type analysis struct {
 	found      []string // folders that are searched for names
 	blind      bool     // a program is given names from somewhere
 	folders    map[string]struct{}
+	redirected []string            // files that the shell itself writes
 	bound      map[string]bool     // variables that may not take a value as it is given
 	foreign    map[string]bool     // variables with what stands in a file
 	opened     map[string][]string // files opened for reading, by descriptor

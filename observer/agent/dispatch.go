@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
@@ -108,8 +110,9 @@ func (o *order) run(ctx context.Context, budget *dialect.Budget) verbs.Result {
 func (o *order) granted() dialect.Decision {
 	d := o.c.run.Grant.Check(dialect.Request{Verb: o.command.Verb, Args: o.command.Args, Workspace: o.c.workspace})
 	if d.Verdict == dialect.Allow && o.command.Verb == "exec" {
-		return o.c.run.Grant.Programs(o.c.workspace, func(allowed func(string) bool) string {
-			return shell.Beyond(o.command.Args, shell.Env{Dir: o.c.workspace, Project: o.c.workspace}, allowed)
+		return o.c.run.Grant.Programs(o.c.workspace, func(allowed, writable func(string) bool) string {
+			lands := func(name string) bool { return writable(name) && writable(landing(o.c.workspace, name)) }
+			return shell.Beyond(o.command.Args, shell.Env{Dir: o.c.workspace, Project: o.c.workspace}, allowed, lands)
 		})
 	}
 	if d.Verdict != dialect.Allow || o.command.Verb != "agent" && o.command.Verb != "pane" {
@@ -125,6 +128,29 @@ func (o *order) granted() dialect.Decision {
 	}
 	_, d = o.c.run.Delegate(called.constitution)
 	return d
+}
+
+// landing is where in the workspace a file of this name is written when its links
+// are followed, "" where that cannot be told.
+func landing(workspace, name string) string {
+	root, err := filepath.EvalSymlinks(workspace)
+	if err != nil {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if info, lost := os.Lstat(name); err != nil && (lost != nil || info.Mode()&os.ModeSymlink == 0) {
+		var dir string
+		if dir, err = filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
+			real = filepath.Join(dir, filepath.Base(name))
+		}
+	}
+	if err != nil {
+		return ""
+	}
+	if real, err = filepath.Rel(root, real); err != nil {
+		return ""
+	}
+	return filepath.ToSlash(real)
 }
 
 func (o *order) deny(ctx context.Context, reason string) verbs.Result {

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,6 +53,25 @@ func TestDenialIsAResultAndAnEventAndNothingElse(t *testing.T) {
 	denied := recordedOf[schemas.CommandDenied](b.log)
 	if denied[0].Verb != "exec" || denied[0].Args != "rm a" || denied[0].Agent != "dev" || denied[0].Turn != 1 || denied[0].Line != 1 {
 		t.Errorf("%+v", denied[0])
+	}
+}
+
+// A file that the shell itself writes is one that /write may write, wherever links lead.
+func TestRedirectionsNeedWrite(t *testing.T) {
+	b := newBench(t, map[string]string{"dev": `{"name":"dev","capabilities":["/exec cmd=git","/write path=docs/**"]}`}, map[string][]string{
+		"dev": {"/exec git log > a\n/exec git log > docs/out\n/exec git log > docs/up/a\n/exec git log > docs/dangling\n/exec git log > docs/in\n", "Done."},
+	})
+	if err := os.Mkdir(filepath.Join(b.dir, "docs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"up": "..", "dangling": "../new", "in": "out"} {
+		if err := os.Symlink(to, filepath.Join(b.dir, "docs", name)); err != nil {
+			t.Skipf("this system makes no symbolic links: %v", err)
+		}
+	}
+	b.run("dev", "x")
+	if got := b.ran(); got != "/exec git log > docs/out" {
+		t.Errorf("ran %s; told %s", got, b.told())
 	}
 }
 
