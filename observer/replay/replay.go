@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -170,13 +171,18 @@ func holdsText(data any, text string) bool {
 }
 
 // Moment reads a time as people write it: RFC 3339, a date with or without a time
-// of day in the local zone, or how long before now. The empty text is no time.
+// of day in the local zone, or how long before now, in days, too. The empty text is no time.
 func Moment(text string, now time.Time) (at time.Time, ok bool) {
 	if text == "" {
 		return at, true
 	}
 	if ago, err := time.ParseDuration(text); err == nil {
 		return now.Add(-ago.Abs()), true
+	}
+	if count, days := strings.CutSuffix(text, "d"); days {
+		if n, err := strconv.ParseUint(count, 10, 16); err == nil {
+			return now.AddDate(0, 0, -int(n)), true
+		}
 	}
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
 		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {

@@ -43,3 +43,19 @@ func TestNamesRule(t *testing.T) {
 		}
 	}
 }
+
+func TestMoment(t *testing.T) {
+	now := time.Date(2026, 3, 10, 12, 0, 0, 0, time.Local)
+	for text, want := range map[string]time.Time{
+		"15m": now.Add(-15 * time.Minute), "2d": now.AddDate(0, 0, -2), "2026-01-31": time.Date(2026, 1, 31, 0, 0, 0, 0, time.Local), "": {},
+	} {
+		if got, ok := Moment(text, now); !ok || !got.Equal(want) {
+			t.Errorf("%q is %v, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"d", "-2d", "2days", "yesterday"} {
+		if got, ok := Moment(text, now); ok {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+}

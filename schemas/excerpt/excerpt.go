@@ -6,6 +6,7 @@
 package excerpt
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -93,4 +94,22 @@ func BytesWith(text string, most int, mark string) string {
 		cut--
 	}
 	return text[:cut] + mark
+}
+
+// rooms are packages that begin their errors with their own names, where no setting
+// and no file is called so.
+var rooms = strings.Fields(`audit backup bert blocks bus config confine corpus credential curation daemon embed embedded
+	evidence fulltext httphook hub launch leaving ledger minilm move openai pebblestore projections release retrieval
+	rulebook safetensors schemas sharing snapshot tune vault wordpiece`)
+
+// Plain is the text of an error as it is told to a person: without the names of the
+// packages that it passed at its beginning.
+func Plain(text string) string {
+	for {
+		room, rest, found := strings.Cut(text, ": ")
+		if !found || !slices.Contains(rooms, room) {
+			return text
+		}
+		text = rest
+	}
 }

@@ -51,3 +51,14 @@ func TestExcerptsKeepTheirLength(t *testing.T) {
 		}
 	})
 }
+
+func TestPlainIsWithoutRooms(t *testing.T) {
+	for text, want := range map[string]string{
+		"bus: unavailable: nobody answers": "unavailable: nobody answers", "launch: config: model: url is missing": "model: url is missing",
+		"git: exit status 1": "git: exit status 1", "backup": "backup", "backup: ": "", "plan.md: open: no": "plan.md: open: no",
+	} {
+		if got := Plain(text); got != want {
+			t.Errorf("%q is %q, not %q", text, got, want)
+		}
+	}
+}

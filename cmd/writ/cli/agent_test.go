@@ -152,7 +152,7 @@ func TestRunsThatDoNotAnswer(t *testing.T) {
 		{[]string{"x", "--json"}, schemas.AgentFollowReply{Done: true, Finished: &schemas.AgentFinished{Outcome: "failed", Reason: "no"}}, 1, `"outcome":"failed"`},
 		{[]string{"x", "--json"}, schemas.AgentFollowReply{Done: true, Finished: &schemas.AgentFinished{Outcome: "answered"}}, 0, `"kind":"end"`},
 		{[]string{" "}, schemas.AgentFollowReply{}, 2, "there is no message"},
-		{[]string{}, schemas.AgentFollowReply{}, 2, "accepts 1 arg"},
+		{[]string{}, schemas.AgentFollowReply{}, 2, "run: MESSAGE is missing"},
 	} {
 		s := &services{replies: map[string]any{schemas.SvcAgentRun: schemas.AgentRunReply{}, schemas.SvcAgentFollow: watched(c.end)}}
 		r := s.run(t, "", append([]string{"run", "--agent", "a.json"}, c.args...)...)

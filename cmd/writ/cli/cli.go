@@ -23,6 +23,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
 	"github.com/writbus/writ/cmd/writ/cli/team"
 	"github.com/writbus/writ/enforcement/owncommand"
+	"github.com/writbus/writ/schemas/lazyregexp"
 	"github.com/writbus/writ/schemas/spelling"
 )
 
@@ -37,7 +38,25 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return a.Fail(root.ExecuteContext(ctx))
+	cmd, err := root.ExecuteContextC(ctx)
+	return a.Fail(named(cmd, err))
+}
+
+// named has a fault begin with the command that was typed, whatever its own room
+// calls it.
+func named(cmd *cobra.Command, err error) error {
+	var f *client.Fault
+	if !errors.As(err, &f) || cmd == nil || !cmd.HasParent() {
+		return err
+	}
+	typed := strings.TrimPrefix(cmd.CommandPath(), "writ ")
+	for _, own := range append(client.Tails(typed), client.Was(cmd)) {
+		if rest, found := strings.CutPrefix(f.What, own); found && own != "" && (rest == "" || rest[0] == ' ' || rest[0] == ':') {
+			f.What = typed + rest
+			return err
+		}
+	}
+	return err
 }
 
 // helpAsked says whether a command line asks for a command's help. What follows
@@ -163,6 +182,9 @@ func requireKnownArguments(c *cobra.Command) {
 	}
 }
 
+// flagOfUse is a flag and its value in a command's line of use.
+var flagOfUse = lazyregexp.New(`--\S+ \S+`)
+
 // whyNot says what is wrong with a command's arguments, and what may have been
 // meant.
 func whyNot(cmd *cobra.Command, args []string, err error) string {
@@ -175,6 +197,13 @@ func whyNot(cmd *cobra.Command, args []string, err error) string {
 			return fmt.Sprintf("there is no command %q%s", args[0], meant)
 		}
 		return fmt.Sprintf("there is no command %q%s", args[0], spelling.Meant(args[0], oldNames(cmd)))
+	}
+	wanted := strings.Fields(flagOfUse.ReplaceAllString(cmd.Use, ""))[1:]
+	switch counted := strings.Contains(err.Error(), "arg(s)"); {
+	case counted && len(args) < len(wanted):
+		return strings.Trim(wanted[len(args)], "[]") + " is missing"
+	case counted:
+		return fmt.Sprintf("%q is one argument too many", args[len(wanted)])
 	}
 	return client.OneLine(err.Error())
 }

@@ -132,7 +132,7 @@ func TestFindAsksThePlacesThatAreMeant(t *testing.T) {
 	for line, want := range map[string]string{
 		"find --in rulse x":                 "perhaps rules is meant",
 		"find --in memory --path docs x":    "--path says nothing of memory",
-		"find --category build --path docs": "requires at least 1 arg",
+		"find --category build --path docs": "find: TEXT is missing",
 		"find --category build --path a x":  "no place knows",
 	} {
 		if r := findable().run(t, "", strings.Fields(line)...); r.code != client.ExitUsage || !strings.Contains(r.err, want) {
@@ -311,4 +311,25 @@ func wideRules() schemas.RuleList {
 		{ID: "GO-ERR-WRAP-001", Severity: "medium", Domain: "go", Title: "Wrap errors once per layer with what was attempted, and let callers ask for the cause"},
 		{ID: "ENTERPRISE-DOMAIN-LONG-001", Severity: "critical", Title: "x"},
 	}}
+}
+
+// TestFaultsNameTheCommand: whatever a command is called in its own room, what is
+// wrong with it begins with the words that were typed, once.
+func TestFaultsNameTheCommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"memory add":                   "writ: memory add: there is nothing",
+		"observe":                      "writ: observe: there is nothing",
+		"agent lint /nowhere/at/all":   "writ: agent lint: ",
+		"log emit":                     "writ: log emit: TYPE is missing",
+		"rule show A B":                `writ: rule show: "B" is one argument too many`,
+		"team join nats://127.0.0.1:1": "writ: team join: --creds is missing",
+		"log view rebuild":             "writ: log view rebuild: NAME is missing",
+		"log --since yesterday":        "such as 15m or 2d",
+		"agent run --agent a.json":     "writ: agent run: MESSAGE is missing",
+		"log export --format xml":      "writ: log export: there is no format",
+	} {
+		if r := (&services{}).run(t, "", strings.Fields(line)...); r.code == 0 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
 }

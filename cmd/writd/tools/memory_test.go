@@ -32,7 +32,7 @@ func TestBenchmarkMemory(t *testing.T) {
 		t.Errorf("%d %s", code, out)
 	}
 	for _, bad := range [][]string{{"--data", "nowhere"}, {"--model", data}, {"--data", filepath.Dir(data)}} {
-		if code, _, errw := run(t, append([]string{"benchmark", "memory"}, bad...)...); code != 1 || !strings.Contains(errw, "writ: benchmark memory: ") {
+		if code, _, errw := run(t, append([]string{"benchmark", "memory"}, bad...)...); code != 1 || !strings.Contains(errw, "writ: model benchmark memory: ") {
 			t.Errorf("%v: %d %s", bad, code, errw)
 		}
 	}

@@ -8,6 +8,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -29,6 +30,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // errUsage is returned for a command line that cannot be understood.
@@ -80,15 +82,20 @@ func Run(ctx context.Context, args []string, out, errw io.Writer) int {
 		return 2
 	}
 	err := run(ctx, args[words:], out, errw)
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
-	case errors.Is(err, errUsage):
-		_, _ = fmt.Fprintf(errw, "writ: %s: %v\n", name, err)
+	}
+	_, _ = fmt.Fprintf(errw, "writ: %s: %s\n", cmp.Or(typed[name], name), excerpt.Plain(err.Error()))
+	if errors.Is(err, errUsage) {
 		return 2
 	}
-	_, _ = fmt.Fprintf(errw, "writ: %s: %v\n", name, err)
 	return 1
+}
+
+// typed are commands of writ that run a tool of another name.
+var typed = map[string]string{
+	"move": "log move", "parquet": "log export", "restore": "backup restore", "whatif": "log whatif", "tune": "model tune",
+	"benchmark rules": "model benchmark rules", "benchmark retrieval": "model benchmark retrieval", "benchmark memory": "model benchmark memory",
 }
 
 // newFlags are the flags of a tool, with an example in its help.

@@ -121,7 +121,7 @@ func (f whatIfFlags) filter() (w whatif.Filter, err error) {
 func timeOf(name, text string) (time.Time, error) {
 	at, ok := replay.Moment(text, time.Now())
 	if !ok {
-		return at, fmt.Errorf("%w: --%s takes 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m, not %q", errUsage, name, text)
+		return at, fmt.Errorf("%w: --%s takes 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m or 2d, not %q", errUsage, name, text)
 	}
 	return at, nil
 }

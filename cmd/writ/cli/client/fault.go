@@ -8,6 +8,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Exit codes of every command but hook. Persisted in people's scripts; never
@@ -86,5 +87,6 @@ func Explain(what string, err error) error {
 	case errors.Is(err, bus.ErrUnavailable):
 		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
 	}
+	f.Why = excerpt.Plain(f.Why)
 	return f
 }

@@ -18,13 +18,30 @@ func Group(use, short, example string, children ...*cobra.Command) *cobra.Comman
 
 // Named gives a command another name.
 func Named(name string, c *cobra.Command) *cobra.Command {
-	_, rest, _ := strings.Cut(c.Use, " ")
+	was, rest, _ := strings.Cut(c.Use, " ")
+	c.Annotations = map[string]string{wasKey: was}
 	c.Use = strings.TrimSpace(name + " " + rest)
 	return c
 }
 
-// nowKey is where an older name keeps what the command is called.
-const nowKey = "now"
+// Was is the name that a command was given another one for, "" for none.
+func Was(c *cobra.Command) string { return c.Annotations[wasKey] }
+
+// Tails are a command's words, then all but the first, down to the last alone.
+func Tails(path string) []string {
+	all := []string{path}
+	for _, rest, more := strings.Cut(path, " "); more; _, rest, more = strings.Cut(rest, " ") {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// wasKey and nowKey are where a command keeps its other name: the one it has in its
+// room, and the one that an older name stands for.
+const (
+	wasKey = "was"
+	nowKey = "now"
+)
 
 // Old is a command under a name that it had before: it does the same, and no
 // list shows it.

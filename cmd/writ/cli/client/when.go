@@ -14,7 +14,7 @@ import (
 func (a *Client) Moment(what, text string) (time.Time, error) {
 	at, ok := replay.Moment(text, a.Env.Now())
 	if !ok {
-		return at, Usage(fmt.Sprintf("%s: %q is no time", what, text), "Write 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m.")
+		return at, Usage(fmt.Sprintf("%s: %q is no time", what, text), "Write 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m or 2d.")
 	}
 	return at, nil
 }

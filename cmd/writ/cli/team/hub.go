@@ -40,11 +40,11 @@ func (a *app) joinCommand() *cobra.Command {
 		Example: "  writ team join tls://hub.example.org:7422 --creds alice.creds --ca hub.pem",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
+			raw, err := a.credential("team join", creds)
 			if err != nil {
-				return client.Refused("team join", err.Error(), "Name what the hub's administrator gave you with --creds.")
+				return err
 			}
-			r.URL, r.Credential, r.Member = args[0], string(raw), cmp.Or(r.Member, team.NameIn(string(raw)))
+			r.URL, r.Credential, r.Member = args[0], raw, cmp.Or(r.Member, team.NameIn(raw))
 			if r.CA != "" {
 				r.CA = a.Env.Absolute(r.CA)
 			}
@@ -67,17 +67,26 @@ func (a *app) joinCommand() *cobra.Command {
 	return c
 }
 
+// credential reads the file that --creds names.
+func (a *app) credential(what, name string) (string, error) {
+	if name == "" {
+		return "", client.Usage(what+": --creds is missing", "Name the file that the hub's administrator gave you.")
+	}
+	raw, err := client.ReadBounded(a.Env.Absolute(name), maxCredential)
+	return string(raw), client.Explain(what, err)
+}
+
 // reach has a command read how to reach a hub as somebody other than a member.
 func (a *app) reach(c *cobra.Command, to *team.Access) (read func(what, url string) error) {
 	var creds string
 	c.Flags().StringVar(&creds, "creds", "", "`file` with what is signed in with at the hub")
 	c.Flags().StringVar(&to.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
 	return func(what, url string) error {
-		raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
+		raw, err := a.credential(what, creds)
 		if err != nil {
-			return client.Refused(what, err.Error(), "Name what the hub's administrator gave you with --creds.")
+			return err
 		}
-		to.URL, to.Credential = url, string(raw)
+		to.URL, to.Credential = url, raw
 		if to.CA != "" {
 			to.CA = a.Env.Absolute(to.CA)
 		}
