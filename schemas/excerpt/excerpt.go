@@ -100,7 +100,7 @@ func BytesWith(text string, most int, mark string) string {
 // and no file is called so.
 var rooms = strings.Fields(`audit backup bert blocks bus config confine corpus credential curation daemon embed embedded
 	evidence fulltext httphook hub launch leaving ledger minilm move openai pebblestore projections release retrieval
-	rulebook safetensors schemas sharing snapshot tune vault wordpiece`)
+	rulebook safetensors schemas sharing snapshot tune usage vault wordpiece`)
 
 // Plain is the text of an error as it is told to a person: without the names of the
 // packages that it passed at its beginning.
