@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,26 +13,20 @@ import (
 
 // Printable shows control characters instead of sending them to the terminal:
 // what an agent wrote must not move the cursor over what the user is to read.
-func Printable(text string) string {
+func Printable(text string) string { return shown(text, "\t") }
+
+// PrintableLines is printable for a text of several lines.
+func PrintableLines(text string) string {
+	return shown(strings.ReplaceAll(text, "\r", ""), "\t\n")
+}
+
+func shown(text, kept string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+		if !strings.ContainsRune(kept, r) && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return '\uFFFD'
 		}
 		return r
 	}, text)
-}
-
-// PrintableLines is printable for a text of several lines.
-func PrintableLines(text string) string {
-	text = strings.ReplaceAll(text, "\r", "")
-	if !strings.Contains(text, "\n") {
-		return Printable(text)
-	}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = Printable(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // OneLine keeps multi-line texts of other layers from tearing a message.
@@ -91,26 +86,11 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
-// SortedKeys are the keys of a map in order.
-func SortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // Clip shortens a line to so many runes.
 func Clip(line string, width int) string { return excerpt.Runes(line, width) }
 
 // Dash is text, or a dash where there is none.
-func Dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
+func Dash(text string) string { return cmp.Or(text, "-") }
 
 // First is the first argument, "" for none.
 func First(args []string) string {
@@ -122,17 +102,7 @@ func First(args []string) string {
 
 // JoinNonEmpty joins the parts that are not empty.
 func JoinNonEmpty(separator string, parts ...string) string {
-	text := ""
-	for _, part := range parts {
-		switch {
-		case part == "":
-		case text == "":
-			text = part
-		default:
-			text += separator + part
-		}
-	}
-	return text
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" }), separator)
 }
 
 // Size is a number of bytes for people, in binary units.

@@ -2,6 +2,8 @@ package files
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func asAgent(reply schemas.ArtifactSearchReply) string {
 // scoreParts lists the parts of a score by name.
 func scoreParts(why map[string]float64) string {
 	var parts []string
-	for _, name := range client.SortedKeys(why) {
+	for _, name := range slices.Sorted(maps.Keys(why)) {
 		parts = append(parts, fmt.Sprintf("%s %.3g", name, why[name]))
 	}
 	return strings.Join(parts, ", ")

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,7 +78,7 @@ func (a *app) memoryHealth(ctx context.Context, what string, request schemas.Mem
 func (a *app) showTally(name string, t schemas.MemoryTally) {
 	a.Printf("%sallow %d, hold %d (%.0f %%), discard %d (%.0f %%), fallback %d (%.0f %%)\n", name,
 		t.Allow, t.Hold, 100*t.HoldRatio, t.Discard, 100*t.DiscardRatio, t.Fallback, 100*t.FallbackRatio)
-	for _, reason := range client.SortedKeys(t.Reasons) {
+	for _, reason := range slices.Sorted(maps.Keys(t.Reasons)) {
 		a.Printf("  %s %d\n", reason, t.Reasons[reason])
 	}
 }

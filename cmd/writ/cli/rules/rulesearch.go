@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +43,7 @@ rules that matter for a task, whatever its words, use writ query.`,
 			return a.Print(reply, func() {
 				for _, hit := range reply.Hits {
 					a.Printf("%s  %s\n", st.Bold(hit.ID), hit.Title)
-					for _, field := range client.SortedKeys(hit.Fragments) {
+					for _, field := range slices.Sorted(maps.Keys(hit.Fragments)) {
 						for _, fragment := range hit.Fragments[field] {
 							a.Printf("    %s: %s\n", field, client.OneLine(fragment))
 						}
@@ -50,7 +52,7 @@ rules that matter for a task, whatever its words, use writ query.`,
 						a.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(hit.Why), "\n", "\n    "))
 					}
 				}
-				for _, field := range client.SortedKeys(reply.Facets) {
+				for _, field := range slices.Sorted(maps.Keys(reply.Facets)) {
 					a.Printf("\n%s:", field)
 					for _, count := range reply.Facets[field] {
 						a.Printf(" %s %d", count.Value, count.N)
