@@ -29,8 +29,8 @@ const ArchivedStream = schemas.StreamSessions
 // ArchiveSettings say which records of sessions leave the log for the archive, and
 // where that is. Without them none do.
 type ArchiveSettings struct {
-	// After is the age from which on the events of closed sessions leave for the
-	// archive, such as 4320h; 0 is none.
+	// After is the age from which on events of sessions leave for the archive, such as
+	// 4320h; 0 is none.
 	After time.Duration `yaml:"after"`
 	// Above is the size of the stream of sessions, in bytes, above which its oldest
 	// events do, whatever their age; 0 is none.
@@ -76,6 +76,7 @@ type Archive struct {
 
 	kept     string // path of the segment that was read last
 	contents []schemas.Record
+	room     func() bool // see MakesRoom
 }
 
 // visit is a session's last record in a segment.
@@ -92,6 +93,22 @@ func NewArchive(folder string) *Archive {
 
 // ArchiveOf is where a connection finds what is archived.
 func ArchiveOf(c *Conn) *Archive { return c.options.Archive }
+
+// MakesRoom has somebody asked for room where an append finds the archived stream full,
+// and says whether there is any more; nil for nobody.
+func (a *Archive) MakesRoom(room func() bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.room = room
+}
+
+// makeRoom asks for it.
+func (a *Archive) makeRoom() bool {
+	a.mu.Lock()
+	room := a.room
+	a.mu.Unlock()
+	return room != nil && room()
+}
 
 // Path is where a segment lies.
 func (a *Archive) Path(p schemas.RecordsArchived) string {
