@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,12 +112,30 @@ func (a *Archive) makeRoom() bool {
 	return room != nil && room()
 }
 
-// Path is where a segment lies.
+// Path is where a segment lies: in the data directory's folder also where Rewrite put it.
 func (a *Archive) Path(p schemas.RecordsArchived) string {
-	if filepath.IsAbs(p.Path) || a.folder == "" {
+	if a.folder == "" {
 		return p.Path
 	}
-	return filepath.Join(a.folder, p.Path)
+	ours := filepath.Join(a.folder, filepath.Base(p.Path))
+	if _, err := os.Lstat(ours); err != nil && filepath.IsAbs(p.Path) {
+		return p.Path
+	}
+	return ours
+}
+
+// Rewrite has a segment hold other records. One outside the data directory is changed
+// where its folder is the log's own, whose name ends so. Any other may be another log's,
+// of which this one is a copy: it stays as it is, is named, and the data directory's
+// folder has the segment instead.
+func (a *Archive) Rewrite(p schemas.RecordsArchived, own string, records []segment.Record) (left string, err error) {
+	defer a.Relax()
+	path := a.Path(p)
+	if filepath.IsAbs(p.Path) && path == p.Path && !strings.HasSuffix(filepath.Dir(path), own) {
+		left, path = path, filepath.Join(a.folder, filepath.Base(path))
+	}
+	_, err = segment.Write(path, records)
+	return left, err
 }
 
 // Archived returns the segments of which the log tells, in the order of their

@@ -346,7 +346,11 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	// Cut off before the log says so, it is written anew under the same name.
 	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
 	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
-		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+"-"+digest.Hex(a.Store)[:8], p.Path)
+		own, err := ownFolder(ctx, a.Log, a.Store)
+		if err != nil {
+			return err
+		}
+		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own, p.Path)
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {
@@ -451,18 +455,42 @@ func (a *Archiver) erase(ctx context.Context, p schemas.RecordsArchived) error {
 	if err != nil {
 		return err
 	}
-	return eraseIn(bus.ArchiveOf(a.Log), p, bus.Erased(lost), eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: bus.Erased(lost)}))
+	own, err := ownFolder(ctx, a.Log, a.Store)
+	if err != nil {
+		return err
+	}
+	of := bus.Erased(lost)
+	return eraseIn(bus.ArchiveOf(a.Log), p, own, of, eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: of}), a.Logger)
+}
+
+// ownFolder is how the name ends of the folder that is a log's own among those of
+// several. A copy at another place has another, and so has what was restored, at the
+// same place too: what was copied may go on elsewhere.
+func ownFolder(ctx context.Context, conn *bus.Conn, store string) (string, error) {
+	restores, err := conn.Restores(ctx)
+	return endOf(store, restores), err
+}
+
+func endOf(store string, restores []schemas.LogRestored) string {
+	if n := len(restores); n > 0 {
+		store += restores[n-1].Manifest + restores[n-1].Restored.UTC().String()
+	}
+	return "-" + digest.Hex(store)[:8]
 }
 
 // eraseArchived takes out of the segments what was forgotten, as embedded.Rewrite does
 // for the streams. What cannot be read now is read without it later, and erased then.
-func eraseArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
+func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
 	parts, err := bus.Archived(ctx, conn)
 	if err != nil {
 		return err
 	}
+	own, err := ownFolder(ctx, conn, store)
+	if err != nil {
+		return err
+	}
 	for _, p := range parts {
-		switch err := eraseIn(bus.ArchiveOf(conn), p, of, change); {
+		switch err := eraseIn(bus.ArchiveOf(conn), p, own, of, change, logger); {
 		case errors.Is(err, bus.ErrArchive):
 			logger.Warn("erase what is forgotten", "error", err)
 		case err != nil:
@@ -472,7 +500,7 @@ func eraseArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.Lo
 	return nil
 }
 
-func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, of map[uint64]schemas.LostLeaf, change change) error {
+func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(seq uint64) bool { return seq >= p.First && seq <= p.Last }) {
 		return nil
 	}
@@ -487,7 +515,9 @@ func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, of map[uint64]sche
 	if slices.EqualFunc(was, is, segment.Record.Equal) {
 		return nil
 	}
-	defer archive.Relax()
-	_, err = segment.Write(archive.Path(p), is)
+	left, err := archive.Rewrite(p, own, is)
+	if err == nil && left != "" {
+		logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
+	}
 	return err
 }
