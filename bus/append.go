@@ -57,6 +57,12 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
+	for range DefaultTries {
+		if !errors.Is(err, errStreamFull) || main.Aggregate.Kind.Stream() != ArchivedStream || ctx.Err() != nil || !c.options.Archive.makeRoom() {
+			break
+		}
+		position, err = c.publish(ctx, main.Aggregate, message, e)
+	}
 	if errors.Is(err, ErrConflict) {
 		position, err = c.resolve(ctx, main, e, err)
 	}

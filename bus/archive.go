@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,8 +31,8 @@ const ArchivedStream = schemas.StreamSessions
 // ArchiveSettings say which records of sessions leave the log for the archive, and
 // where that is. Without them none do.
 type ArchiveSettings struct {
-	// After is the age from which on the events of closed sessions leave for the
-	// archive, such as 4320h; 0 is none.
+	// After is the age from which on events of sessions leave for the archive, such as
+	// 4320h; 0 is none.
 	After time.Duration `yaml:"after"`
 	// Above is the size of the stream of sessions, in bytes, above which its oldest
 	// events do, whatever their age; 0 is none.
@@ -76,6 +78,7 @@ type Archive struct {
 
 	kept     string // path of the segment that was read last
 	contents []schemas.Record
+	room     func() bool // see MakesRoom
 }
 
 // visit is a session's last record in a segment.
@@ -93,12 +96,46 @@ func NewArchive(folder string) *Archive {
 // ArchiveOf is where a connection finds what is archived.
 func ArchiveOf(c *Conn) *Archive { return c.options.Archive }
 
-// Path is where a segment lies.
+// MakesRoom has somebody asked for room where an append finds the archived stream full,
+// and says whether there is any more; nil for nobody.
+func (a *Archive) MakesRoom(room func() bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.room = room
+}
+
+// makeRoom asks for it.
+func (a *Archive) makeRoom() bool {
+	a.mu.Lock()
+	room := a.room
+	a.mu.Unlock()
+	return room != nil && room()
+}
+
+// Path is where a segment lies: in the data directory's folder also where Rewrite put it.
 func (a *Archive) Path(p schemas.RecordsArchived) string {
-	if filepath.IsAbs(p.Path) || a.folder == "" {
+	if a.folder == "" {
 		return p.Path
 	}
-	return filepath.Join(a.folder, p.Path)
+	ours := filepath.Join(a.folder, filepath.Base(p.Path))
+	if _, err := os.Lstat(ours); err != nil && filepath.IsAbs(p.Path) {
+		return p.Path
+	}
+	return ours
+}
+
+// Rewrite has a segment hold other records. One outside the data directory is changed
+// where its folder is the log's own, whose name ends so. Any other may be another log's,
+// of which this one is a copy: it stays as it is, is named, and the data directory's
+// folder has the segment instead.
+func (a *Archive) Rewrite(p schemas.RecordsArchived, own string, records []segment.Record) (left string, err error) {
+	defer a.Relax()
+	path := a.Path(p)
+	if filepath.IsAbs(p.Path) && path == p.Path && !strings.HasSuffix(filepath.Dir(path), own) {
+		left, path = path, filepath.Join(a.folder, filepath.Base(path))
+	}
+	_, err = segment.Write(path, records)
+	return left, err
 }
 
 // Archived returns the segments of which the log tells, in the order of their

@@ -20,8 +20,11 @@ const DefaultDuplicates = 20 * time.Second
 // Retention says how streams keep their records. The zero value keeps
 // everything on one server.
 type Retention struct {
-	Replicas int   // copies of each record; 0 is 1. More need a cluster.
-	MaxBytes int64 // size of each stream; 0 is no limit. A full stream refuses appends with ErrDiskFull.
+	Replicas int // copies of each record; 0 is 1. More need a cluster.
+	// MaxBytes is the size of each stream but the quarantine's, 0 for no limit. A full
+	// stream refuses appends with ErrDiskFull. The quarantine also says what was
+	// archived and forgotten, so that room is made.
+	MaxBytes int64
 	// MaxAge drops records older than this; 0 keeps all. It is the only
 	// setting that makes the log forget.
 	MaxAge     time.Duration
@@ -73,7 +76,7 @@ func (r Retention) Configurations() (map[string][]byte, error) {
 
 func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 	limit := r.MaxBytes
-	if limit <= 0 {
+	if limit <= 0 || s == schemas.StreamQuarantine {
 		limit = -1
 	}
 	duplicates := r.Duplicates

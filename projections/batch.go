@@ -184,6 +184,9 @@ func (b *batch) Scan(prefix []byte) iter.Seq2[Entry, error] {
 func (b *batch) writeTo(out Batch) error {
 	b.order()
 	for _, name := range b.dirty {
+		if b.turn != nil {
+			b.turn()
+		}
 		key := append(append(b.key[:0], b.prefix...), name...)
 		b.key = key
 		c := b.cells[name]

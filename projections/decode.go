@@ -2,7 +2,6 @@ package projections
 
 import (
 	"iter"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -54,10 +53,10 @@ type decoded struct {
 const aheadRecords = 256
 
 // decoded are the records with their events, in order. Of many, the next are
-// decoded while the caller works on these.
-func (in interest) decoded(records []schemas.Record) iter.Seq[decoded] {
+// decoded while the caller works on these, each after its turn.
+func (in interest) decoded(records []schemas.Record, turn func()) iter.Seq[decoded] {
 	if len(records) <= aheadRecords {
-		return slices.Values(in.decode(records))
+		return slices.Values(in.decode(records, turn))
 	}
 	return func(yield func(decoded) bool) {
 		parts, done := make(chan []decoded, 1), make(chan struct{})
@@ -66,7 +65,7 @@ func (in interest) decoded(records []schemas.Record) iter.Seq[decoded] {
 			defer close(parts)
 			for part := range slices.Chunk(records, aheadRecords) {
 				select {
-				case parts <- in.decode(part):
+				case parts <- in.decode(part, turn):
 				case <-done:
 					return
 				}
@@ -82,13 +81,11 @@ func (in interest) decoded(records []schemas.Record) iter.Seq[decoded] {
 	}
 }
 
-func (in interest) decode(records []schemas.Record) []decoded {
+func (in interest) decode(records []schemas.Record, turn func()) []decoded {
 	out := make([]decoded, 0, len(records))
 	events := make([]schemas.Event, 0, len(records))
-	for i, r := range records {
-		if i%turnRecords == turnRecords-1 {
-			runtime.Gosched()
-		}
+	for _, r := range records {
+		turn()
 		from := len(events)
 		var err error
 		if events, err = in.appendEvents(events, r); err != nil {

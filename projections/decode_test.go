@@ -61,7 +61,7 @@ func TestDecodedAheadIsDecoded(t *testing.T) {
 	}
 	in := newInterest([]schemas.Type{"rule.retired"})
 	seen := 0
-	for d := range in.decoded(records) {
+	for d := range in.decoded(records, func() {}) {
 		want, wantErr := in.appendEvents(nil, records[seen])
 		if d.record.Seq != records[seen].Seq || len(d.events) != len(want) || (d.err == nil) != (wantErr == nil) || len(want) == 1 && d.events[0].ID != want[0].ID {
 			t.Fatalf("record %d: %+v, want %v and %v", records[seen].Seq, d, want, wantErr)
@@ -72,7 +72,7 @@ func TestDecodedAheadIsDecoded(t *testing.T) {
 		t.Errorf("%d of %d records", seen, len(records))
 	}
 	synctest.Test(t, func(t *testing.T) { // which waits for every goroutine
-		for range in.decoded(records) {
+		for range in.decoded(records, func() {}) {
 			break
 		}
 	})

@@ -100,6 +100,8 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 // commit applies records to a generation and returns the keys that changed. The
 // caller holds apply.
 func (v *runner) commit(ctx context.Context, gen *generation, s schemas.Stream, records []schemas.Record) (changed []string, err error) {
+	gen.batch.turn = v.first.turns(len(records)) // what is written behind the records takes as long as they do
+	defer func() { gen.batch.turn = nil }()
 	at, err := v.stage(ctx, gen, s, records)
 	if err != nil {
 		v.abandon(gen)
@@ -169,9 +171,7 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 	if batches {
 		v.opening(batcher, gen)
 	}
-	turn := v.first.turns(len(records))
-	gen.batch.turn = turn // what a projector writes at the end of a batch takes as long as the batch
-	defer func() { gen.batch.turn = nil }()
+	turn := gen.batch.turn
 	v.recalls = nil
 	if raw, whole := v.p.(RecordApplier); whole {
 		for _, r := range records {
@@ -183,7 +183,7 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 			}
 		}
 	} else {
-		for d := range v.in.decoded(records) {
+		for d := range v.in.decoded(records, v.first.turns(len(records))) {
 			if turn(); ctx.Err() != nil {
 				return at, ctx.Err()
 			}
@@ -214,7 +214,7 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 // a decision passes a dozen goroutines, and must not wait for a batch at each.
 const turnRecords = 32
 
-// turns returns what is called before each record of a batch.
+// turns returns what is called before each record or write of a batch.
 func (f *first) turns(records int) func() {
 	n := 0
 	return func() {

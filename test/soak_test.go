@@ -20,7 +20,7 @@ import (
 )
 
 // TestSoak has a daemon work for WRIT_SOAK minutes as it would for months: decisions of
-// sessions that end, emitted events, observations, edits of a rule, builds of an index,
+// sessions, of which every second ends and one is at work all the time, emitted events, observations, edits of a rule, builds of an index,
 // backups, and an archive into which old events leave. In the first third it is stopped,
 // killed and has to forget a session, by turns. In the end all that was told is in the
 // log once, and in the last quarter it holds no more memory, files and goroutines than
@@ -77,7 +77,11 @@ func TestSoak(t *testing.T) {
 	for caller := range 4 {
 		s := &soakCaller{killedDaemon: k}
 		every(20*time.Millisecond, func(i int) {
-			s.call(ctx, fmt.Sprintf("s-%d-%d", caller, i/100), fmt.Sprintf("t-0-%d-%d", caller, i), i%100 == 99)
+			session := fmt.Sprintf("s-%d-%d", caller, i/100)
+			if i%50 == 0 {
+				session = "always"
+			}
+			s.call(ctx, session, fmt.Sprintf("t-0-%d-%d", caller, i), i%200 == 99)
 		})
 	}
 	tell(500*time.Millisecond, "emit", "log", "emit", "proposal.made", "--id", "global", "--event-id", "$ID", "--data", `{"proposal_id":"$ID","text":"tests need -race"}`)
@@ -151,8 +155,7 @@ type soakCaller struct {
 	ended string // the session that is to end before anything else is asked
 }
 
-// call asks for a decision, or ends the session whose last one there was: what is open
-// keeps all that came later out of the archive.
+// call asks for a decision, or ends the session whose last one there was.
 func (s *soakCaller) call(ctx context.Context, session, id string, last bool) {
 	done, err := false, error(nil)
 	if s.conn == nil {

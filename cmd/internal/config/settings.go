@@ -37,7 +37,7 @@ type Settings struct {
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
 	// MaxBytes bounds each stream, 0 is no bound. At four fifths of it the oldest
-	// events of closed sessions leave for the archive; what cannot leave is told before
+	// events of sessions leave for the archive; what cannot leave is told before
 	// a full stream refuses appends. Nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Archive says which old events leave the log for the archive.

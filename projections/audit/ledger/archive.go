@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -30,11 +31,6 @@ const (
 	// archiveMost and archiveMostBytes bound a segment: it is read as a whole.
 	archiveMost      = 8192
 	archiveMostBytes = 8 << 20
-	// archiveQuiet is for how long nothing was heard of a session that counts as
-	// closed though it never ended, or archiveQuietFull while the stream is nearly full:
-	// an agent that was killed ends none, and a full stream takes no end either.
-	archiveQuiet     = 7 * 24 * time.Hour
-	archiveQuietFull = time.Hour
 	archiveEvery     = time.Minute
 	archiveSoon      = time.Second // while the stream takes nothing for it, or is about to
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
@@ -42,10 +38,6 @@ const (
 	archiveAt, archiveWarn = 80, 90
 	brokenMost             = 3 // segments that are told of one by one
 )
-
-// archiveEnds are the types that a closed session's last record has: it ended, or had
-// its gates closed after that, as where it was forgotten.
-var archiveEnds = []string{string(schemas.SessionEnded{}.EventType()), string(schemas.GatesClosed{}.EventType())}
 
 // ArchiveOptions are what an archiver needs.
 type ArchiveOptions struct {
@@ -64,11 +56,16 @@ type ArchiveOptions struct {
 }
 
 // Archiver puts old records of sessions into segments, and then has the stream let
-// them go. It takes what was signed, stands as it was signed, and is of sessions that
-// are closed; it reads back what it wrote before the log says so, and the stream lets
-// go of nothing of which the log does not. Killed at any moment, it goes on.
+// them go. It takes what was signed and stands as it was signed, whether or not its
+// sessions go on: what is read and expected of them joins both places. It reads back
+// what it wrote before the log says so, and the stream lets go of nothing of which the
+// log does not. Killed at any moment, it goes on.
 type Archiver struct {
 	ArchiveOptions
+	running sync.Mutex    // one run at a time, guards barren
+	made    atomic.Uint64 // runs that made room
+	barren  time.Time     // when room was wanted last and could not be made
+
 	mu      sync.Mutex
 	problem string // why it could not go on
 	full    []string
@@ -87,10 +84,12 @@ func NewArchiver(o ArchiveOptions) *Archiver {
 	return &Archiver{ArchiveOptions: o, broken: map[string]string{}}
 }
 
-// Begin archives from time to time until stop.
+// Begin archives from time to time until stop, and at once where an append finds the
+// stream full.
 func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
+	bus.ArchiveOf(a.Log).MakesRoom(func() bool { return a.makeRoom(running) })
 	go func() {
 		defer close(done)
 		for last := a.Now(); ; {
@@ -117,7 +116,34 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 			}
 		}
 	}()
-	return func() { cancel(); <-done }
+	return func() {
+		bus.ArchiveOf(a.Log).MakesRoom(nil)
+		cancel()
+		<-done
+	}
+}
+
+// makeRoom has old records leave a full stream, and says whether any did since it was
+// asked. Where none can, that is not tried again at once: callers are refused in time.
+func (a *Archiver) makeRoom(ctx context.Context) bool {
+	before := a.made.Load()
+	a.running.Lock()
+	defer a.running.Unlock()
+	if a.made.Load() != before {
+		return true // for another append that found it full
+	}
+	if a.Now().Sub(a.barren).Abs() < archiveSoon {
+		return false
+	}
+	a.Audit.Seal(ctx)
+	left, err := a.run(ctx, true)
+	if err != nil && ctx.Err() == nil {
+		a.Logger.Warn("make room in a full stream", "error", err)
+	}
+	if left == 0 {
+		a.barren = a.Now()
+	}
+	return left > 0
 }
 
 // fills says whether the stream is near its bound, and nearer than when it was last
@@ -156,11 +182,17 @@ func (a *Archiver) Problems() []string {
 
 // Run archives what is to leave now, and returns how many records left the stream.
 func (a *Archiver) Run(ctx context.Context) (left uint64, err error) {
+	a.running.Lock()
+	defer a.running.Unlock()
+	return a.run(ctx, false)
+}
+
+// run is Run, of which one segment at least leaves where room is needed.
+func (a *Archiver) run(ctx context.Context, needed bool) (left uint64, err error) {
 	if !a.Busy.TryLock() {
 		return 0, nil // the next time
 	}
 	defer a.Busy.Unlock()
-	open := ""
 	for err == nil && ctx.Err() == nil {
 		var n uint64
 		if n, err = a.trim(ctx); err != nil { // also what an earlier run was cut off at
@@ -168,12 +200,15 @@ func (a *Archiver) Run(ctx context.Context) (left uint64, err error) {
 		}
 		left += n
 		var one *stretch
-		if one, open, err = a.next(ctx); err != nil || one == nil {
+		if one, err = a.next(ctx, needed && left == 0); err != nil || one == nil {
 			break
 		}
 		err = a.seal(ctx, one)
 	}
-	full := a.bounds(ctx, open)
+	if left > 0 {
+		a.made.Add(1)
+	}
+	full := a.bounds(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.full, a.problem = full, ""; err != nil && ctx.Err() == nil {
@@ -223,35 +258,37 @@ func (s *stretch) add(r segment.Record) {
 	s.records, s.bytes = append(s.records, r), s.bytes+len(r.Subject)+len(r.Header)+len(r.Body)
 }
 
-// next returns the records that are to leave next, nil where none are, and then the
-// session that keeps them, if one does.
-func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err error) {
+// next returns the records that are to leave next, nil where none are. Where room is
+// needed it asks for no age or size.
+func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 	s := bus.ArchivedStream
 	state, err := bus.Stored(ctx, a.Log, s)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	after, excess := a.Settings.After, int64(state.Bytes)-a.Settings.Above //nolint:gosec // a size
 	switch {
+	case needed:
+		excess = archiveMostBytes / 2
 	case a.Settings.Above == 0:
 		excess = 0
 	case excess > 0:
 		excess = max(excess, archiveMostBytes/2) // a whole segment
 	}
 	if after == 0 && excess <= 0 || state.Messages == 0 {
-		return nil, "", nil
+		return nil, nil
 	}
 	signed, err := signedOf(a.Audit, s)
 	if err != nil || signed.Size == 0 {
-		return nil, "", err
+		return nil, err
 	}
 	parts, err := bus.Archived(ctx, a.Log)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	lost, err := a.Log.Lost(ctx, s)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	begins := state.First
 	if n := len(parts); n > 0 {
@@ -274,42 +311,13 @@ func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err err
 		return true
 	})
 	if err = errors.Join(err, missing); err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	quiet := archiveQuiet
-	full := a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveWarn //nolint:gosec // a size
-	if full {
-		quiet = archiveQuietFull
+	full := needed || a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveWarn //nolint:gosec // a size
+	if small := len(all.records) < a.Least && all.bytes < archiveMostBytes/2; len(all.records) == 0 || small && !full {
+		return nil, nil
 	}
-	one, open, err = a.closed(ctx, all, quiet)
-	small := len(one.records) < a.Least && one.bytes < archiveMostBytes/2
-	if err != nil || len(one.records) == 0 || small && !full {
-		return nil, open, err
-	}
-	return one, open, nil
-}
-
-// closed are the records before the first of a session that has not ended and was heard
-// of lately, which it names.
-func (a *Archiver) closed(ctx context.Context, all *stretch, quiet time.Duration) (one *stretch, open string, err error) {
-	one = &stretch{}
-	known := map[schemas.Aggregate]bool{}
-	for _, r := range all.records {
-		of, _, err := schemas.ParseSubject(r.Subject)
-		if err == nil && !known[of] {
-			last, err := a.Log.LastOf(ctx, of)
-			if err != nil {
-				return nil, "", err
-			}
-			at, err := time.Parse(time.RFC3339Nano, last.Message.Attribute(schemas.HeaderTime))
-			if !slices.Contains(archiveEnds, last.Message.Attribute(schemas.HeaderType)) && (err != nil || a.Now().Sub(at) < quiet) {
-				return one, of.ID, nil
-			}
-			known[of] = true
-		}
-		one.add(r)
-	}
-	return one, "", nil
+	return all, nil
 }
 
 // seal writes a segment, reads it back, and has the log say so.
@@ -338,7 +346,11 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	// Cut off before the log says so, it is written anew under the same name.
 	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
 	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
-		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+"-"+digest.Hex(a.Store)[:8], p.Path)
+		own, err := ownFolder(ctx, a.Log, a.Store)
+		if err != nil {
+			return err
+		}
+		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own, p.Path)
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {
@@ -395,18 +407,15 @@ func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records 
 }
 
 // bounds tells of streams that soon take nothing more.
-func (a *Archiver) bounds(ctx context.Context, open string) (full []string) {
+func (a *Archiver) bounds(ctx context.Context) (full []string) {
 	most := a.Retention.MaxBytes
 	for _, s := range schemas.Streams() {
 		state, err := bus.Stored(ctx, a.Log, s)
-		if err != nil || most == 0 || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
+		if err != nil || most == 0 || s == schemas.StreamQuarantine || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
 			continue
 		}
 		why := "its records are not archived"
-		switch {
-		case s == bus.ArchivedStream && open != "":
-			why = fmt.Sprintf("its oldest records do not go to the archive before the session %s ends, or nothing was heard of it for an hour", open)
-		case s == bus.ArchivedStream:
+		if s == bus.ArchivedStream {
 			why = "no more of it can go to the archive now"
 		}
 		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and %s. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most, why))
@@ -446,18 +455,42 @@ func (a *Archiver) erase(ctx context.Context, p schemas.RecordsArchived) error {
 	if err != nil {
 		return err
 	}
-	return eraseIn(bus.ArchiveOf(a.Log), p, bus.Erased(lost), eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: bus.Erased(lost)}))
+	own, err := ownFolder(ctx, a.Log, a.Store)
+	if err != nil {
+		return err
+	}
+	of := bus.Erased(lost)
+	return eraseIn(bus.ArchiveOf(a.Log), p, own, of, eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: of}), a.Logger)
+}
+
+// ownFolder is how the name ends of the folder that is a log's own among those of
+// several. A copy at another place has another, and so has what was restored, at the
+// same place too: what was copied may go on elsewhere.
+func ownFolder(ctx context.Context, conn *bus.Conn, store string) (string, error) {
+	restores, err := conn.Restores(ctx)
+	return endOf(store, restores), err
+}
+
+func endOf(store string, restores []schemas.LogRestored) string {
+	if n := len(restores); n > 0 {
+		store += restores[n-1].Manifest + restores[n-1].Restored.UTC().String()
+	}
+	return "-" + digest.Hex(store)[:8]
 }
 
 // eraseArchived takes out of the segments what was forgotten, as embedded.Rewrite does
 // for the streams. What cannot be read now is read without it later, and erased then.
-func eraseArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
+func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
 	parts, err := bus.Archived(ctx, conn)
 	if err != nil {
 		return err
 	}
+	own, err := ownFolder(ctx, conn, store)
+	if err != nil {
+		return err
+	}
 	for _, p := range parts {
-		switch err := eraseIn(bus.ArchiveOf(conn), p, of, change); {
+		switch err := eraseIn(bus.ArchiveOf(conn), p, own, of, change, logger); {
 		case errors.Is(err, bus.ErrArchive):
 			logger.Warn("erase what is forgotten", "error", err)
 		case err != nil:
@@ -467,7 +500,7 @@ func eraseArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.Lo
 	return nil
 }
 
-func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, of map[uint64]schemas.LostLeaf, change change) error {
+func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(seq uint64) bool { return seq >= p.First && seq <= p.Last }) {
 		return nil
 	}
@@ -482,7 +515,9 @@ func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, of map[uint64]sche
 	if slices.EqualFunc(was, is, segment.Record.Equal) {
 		return nil
 	}
-	defer archive.Relax()
-	_, err = segment.Write(archive.Path(p), is)
+	left, err := archive.Rewrite(p, own, is)
+	if err == nil && left != "" {
+		logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
+	}
 	return err
 }

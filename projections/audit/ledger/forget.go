@@ -253,7 +253,7 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 	logger.Info("erase what is forgotten", "records", count)
 	change := eraser(erased)
 	if err = embedded.Rewrite(server, streams, change); err == nil {
-		err = eraseArchived(ctx, conn, erased[bus.ArchivedStream], change, logger)
+		err = eraseArchived(ctx, conn, log, erased[bus.ArchivedStream], change, logger)
 	}
 	if err != nil {
 		return fmt.Errorf("erase what is forgotten: %w. The next start goes on with it", err)

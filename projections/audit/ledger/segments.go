@@ -23,11 +23,11 @@ const Missing blockfile.How = "missing"
 // back, or from the folder of a backup's, "" for none. What neither has is given up, as embedded.Repair does, unless the file is missing and giveUp
 // does not say so.
 func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.Outcome, _ error) {
-	parts, lost, err := archivedIn(store)
+	parts, lost, restores, err := archivedIn(store)
 	if err != nil {
 		return nil, err
 	}
-	ours, theirs := bus.NewArchive(folder), bus.NewArchive(backup)
+	ours, theirs, own := bus.NewArchive(folder), bus.NewArchive(backup), endOf(store, restores)
 	for _, p := range parts {
 		_, damaged := ours.Stored(p)
 		if damaged == nil || bus.GivenUp(lost, p.First, p.Last) {
@@ -40,11 +40,11 @@ func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.O
 		case err != nil:
 		case uint64(len(again)) == p.Records && (giveUp || !errors.Is(damaged, fs.ErrNotExist)):
 			out.How, out.Kept = blockfile.Restored, ""
-			_, err = segment.Write(ours.Path(p), again) // what is forgotten is out of both
-		case backup != "" && missing == nil && !filepath.IsAbs(p.Path):
+			_, err = ours.Rewrite(p, own, again) // what is forgotten is out of both
+		case backup != "" && missing == nil && theirs.Path(p) != p.Path:
 			out.How, out.Kept = blockfile.Restored, ""
 			// It may have texts that were erased since: the next start looks.
-			if _, err = segment.Write(ours.Path(p), whole); err == nil {
+			if _, err = ours.Rewrite(p, own, whole); err == nil {
 				err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
 			}
 		case errors.Is(damaged, fs.ErrNotExist) && !giveUp:
@@ -75,9 +75,9 @@ func streamed(store string, p schemas.RecordsArchived) (all []segment.Record, er
 	return all, err
 }
 
-// archivedIn are the segments of which the log in a folder says, and the records that
-// it says are lost.
-func archivedIn(store string) (parts []schemas.RecordsArchived, lost []schemas.RecordsLost, err error) {
+// archivedIn are the segments of which the log in a folder says, the records that it
+// says are lost, and from what it was restored.
+func archivedIn(store string) (parts []schemas.RecordsArchived, lost []schemas.RecordsLost, restores []schemas.LogRestored, err error) {
 	s := string(schemas.StreamQuarantine)
 	err = blockfile.Each(embedded.StreamDir(store, s), s, func(_ uint64, _ int64, subject string, header, body []byte) bool {
 		events, err := schemas.Decode(schemas.Message{Subject: subject, Block: header, Body: body}.Unfolded())
@@ -90,9 +90,11 @@ func archivedIn(store string) (parts []schemas.RecordsArchived, lost []schemas.R
 				parts = append(parts, p)
 			case schemas.RecordsLost:
 				lost = append(lost, p)
+			case schemas.LogRestored:
+				restores = append(restores, p)
 			}
 		}
 		return true
 	})
-	return parts, lost, err
+	return parts, lost, restores, err
 }
