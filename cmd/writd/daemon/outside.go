@@ -30,7 +30,7 @@ func settle(d *Daemon) error {
 		}
 	}
 	_, noLog := os.Stat(d.layout.Log())
-	p, err := move.Settle(d.layout.Root, at, noLog == nil)
+	p, err := move.Settle(d.layout.Root, d.layout.Credentials(), at, noLog == nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
