@@ -96,8 +96,8 @@ func TestDirect(t *testing.T) {
 		m.compare(0)
 		m.onlyItsOwn()
 	}
-	t.Logf("%d disturbances; calls answered %d and %d, not answered %d and %d; the longest until twenty more were %s",
-		rounds, alice.asked.Load(), bob.asked.Load(), alice.wrong.Load(), bob.wrong.Load(), longest.Round(time.Millisecond))
+	t.Logf("%d disturbances; calls answered %d and %d, not answered %d and %d, of them at once %d and %d; no connection %d and %d times; the longest until twenty more were %s",
+		rounds, alice.asked.Load(), bob.asked.Load(), alice.wrong.Load(), bob.wrong.Load(), alice.soon.Load(), bob.soon.Load(), alice.refused.Load(), bob.refused.Load(), longest.Round(time.Millisecond))
 	alice.checkedAround(func() { alice.moveKilled(h, random, "here") })
 	alice.must("up", "--detach")
 	alice.works(12)
@@ -248,4 +248,39 @@ func (m *member) onlyItsOwn() {
 	if out := m.must("log", "--type", "tool.decided", "--json"); strings.Count(out, `"tool_use_id":"`+m.name+"-") != strings.Count(out, `"tool_use_id":"`) {
 		m.t.Errorf("the log of %s has others' verdicts", m.name)
 	}
+}
+
+// TestHeldCommandsLookUpWhereTheLogWasMoved: what an agent's held commands may ask is
+// answered as it is where the log lies here, and they read nothing of what the other NATS
+// is reached with.
+func TestHeldCommandsLookUpWhereTheLogWasMoved(t *testing.T) {
+	t.Parallel()
+	realServers(t)
+	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice"}, Replicas: 1})
+	alice := newMember(t, "alice")
+	held := func(line string) (string, bool) {
+		return alice.run("", "confine", "--profile", "read-only", "--project", alice.project, "-c", line)
+	}
+	writ := filepath.Join(bin, "writ")
+	if out, ok := held(writ + " status"); !ok {
+		t.Skipf("no command is held here: %s", out)
+	}
+	alice.must("down")
+	alice.must("log", "move", h.Clients(), "--ca", h.CA, "--creds", h.Credentials("alice"))
+	alice.must("up", "--detach")
+	for _, ask := range []string{"status", "query 'retry a payment'", "rule show HTTP-RETRY-IDEMPOTENT-001", "find retry", "session list", "recall anything"} {
+		if out, ok := held(writ + " " + ask); !ok {
+			t.Errorf("held, writ %s: %s", ask, out)
+		}
+	}
+	for _, never := range []string{
+		writ + " down", writ + " mode set work --session s1", writ + " memory forget x",
+		"cat " + filepath.Join(alice.data(), "credentials", "nats", "hook.json"), "cat " + filepath.Join(alice.data(), "credentials", "hook.json"),
+	} {
+		if out, ok := held(never); ok {
+			t.Errorf("held, %s: %s", never, out)
+		}
+	}
+	alice.works(0)
+	alice.compare(0)
 }

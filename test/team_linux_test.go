@@ -26,6 +26,7 @@ import (
 	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/projections/audit/team"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // member is a daemon, and the hooks that it answers.
@@ -33,7 +34,10 @@ type member struct {
 	killedDaemon
 	name  string
 	asked atomic.Int64
-	wrong atomic.Int64 // answers that were none, while the daemon ran
+	wrong atomic.Int64 // answers that were none, of those the ones that came within soon:
+	soon  atomic.Int64
+	// refused are attempts to connect that came to nothing: no call was made.
+	refused atomic.Int64
 }
 
 func newMember(t *testing.T, name string) *member {
@@ -70,6 +74,9 @@ func (m *member) join(h *hubtest.Hub, url string) {
 	})
 }
 
+// soon is sooner than a hook gives up: who was answered so tries again.
+const soon = 100 * time.Millisecond
+
 // work asks, one call after the other, until the context ends.
 func (m *member) work(ctx context.Context, caller int) {
 	var conn *bus.Conn
@@ -83,10 +90,13 @@ func (m *member) work(ctx context.Context, caller int) {
 			conn = m.dial(ctx)
 			continue
 		}
-		id := fmt.Sprintf("%s-%d-%d", m.name, caller, i)
+		id, began := fmt.Sprintf("%s-%d-%d", m.name, caller, i), time.Now()
 		if !m.ask(ctx, conn, fmt.Sprintf("%s-s%d", m.name, (caller+i)%6), id) {
 			if ctx.Err() == nil {
 				m.wrong.Add(1)
+				if time.Since(began) < soon {
+					m.soon.Add(1)
+				}
 			}
 			conn.Close()
 			conn = nil
@@ -103,13 +113,18 @@ func (m *member) work(ctx context.Context, caller int) {
 	}
 }
 
+// dial connects as hooks do: not while no daemon has the folder, since somebody else's NATS
+// says at once that nobody answers there.
 func (m *member) dial(ctx context.Context) *bus.Conn {
 	o, err := m.options("hook")
-	if err != nil {
+	if err != nil || !filelock.Held(filepath.Join(m.data(), "daemon.lock")) {
+		m.refused.Add(1)
+		<-time.After(10 * time.Millisecond) // the pace of somebody who tries again
 		return nil
 	}
 	conn, err := bus.Connect(ctx, o)
 	if err != nil {
+		m.refused.Add(1)
 		return nil
 	}
 	return conn

@@ -32,10 +32,10 @@ func (c Credentials) Users() []User {
 }
 
 // LoadOrCreateCredentials reads the credentials in a folder and makes those
-// that are missing: one file for each role, mode 0600, in a folder of mode
+// that are missing, of all roles or of some: one file for each role, mode 0600, in a folder of mode
 // 0700. Several callers at once, in one or more processes, get the same ones.
 // A file that cannot be used is an error, not replaced.
-func LoadOrCreateCredentials(dir string) (Credentials, error) {
+func LoadOrCreateCredentials(dir string, roles ...Role) (Credentials, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
 	}
@@ -47,10 +47,13 @@ func LoadOrCreateCredentials(dir string) (Credentials, error) {
 		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
 	}
 	defer lock.Release()
+	if len(roles) == 0 {
+		roles = Roles()
+	}
 	all := Credentials{}
-	for _, role := range Roles() {
+	for _, role := range roles {
 		one, err := bus.LoadCredential(dir, string(role))
-		if errors.Is(err, bus.ErrNotFound) {
+		if errors.Is(err, bus.ErrNotFound) || role == RoleAgent && err == nil && one.User == "" { // that one is for another server
 			one, err = createCredential(dir, role)
 		}
 		if err != nil {

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
@@ -25,13 +27,18 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	if err := at.Understood(); err != nil {
 		return nil, err
 	}
+	if role == string(rights.Agent) && at.Confined.URL != "" {
+		at.URL, at.TLS, at.Daemon = at.Confined.URL, at.Confined.TLS, ""
+	}
 	trust, err := at.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
 	own, err := vault.Credential(dataDir, filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
 	switch {
-	case at.Daemon != "" && role != "agent" && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
+	case errors.Is(err, fs.ErrPermission): // confined, and so is the lock
+		return nil, err
+	case at.Daemon != "" && role != string(rights.Agent) && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
 		return nil, fmt.Errorf("%w: the daemon of %s has ended", bus.ErrUnavailable, dataDir)
 	case err == nil:
 		o = o.As(own)

@@ -82,6 +82,7 @@ type Daemon struct {
 	log       *bus.Writer      // the way into the log, behind conn
 	reading   *bus.Conn        // of the projections
 	services  *bus.Conn        // requests and their answers
+	confined  *bus.Conn        // those of programs that run confined, where these have a door of their own
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
 	place     move.Place
@@ -342,7 +343,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	}
 	retention := retention(d.settings)
 	if d.settings.NATSURL != "" {
-		return d.disconnect, d.connectOutside(ctx)
+		return d.connectOutside(ctx)
 	}
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {
@@ -428,7 +429,7 @@ func (d *Daemon) writes() bus.WriterOptions {
 }
 
 func (d *Daemon) disconnect() {
-	for _, c := range []*bus.Conn{d.services, d.reading, d.conn} {
+	for _, c := range []*bus.Conn{d.confined, d.services, d.reading, d.conn} {
 		if c != nil {
 			c.Close()
 		}

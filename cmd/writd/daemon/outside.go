@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -30,7 +31,7 @@ func settle(d *Daemon) error {
 		}
 	}
 	_, noLog := os.Stat(d.layout.Log())
-	p, err := move.Settle(d.layout.Root, at, noLog == nil)
+	p, err := move.Settle(d.layout.Root, d.layout.Credentials(), at, noLog == nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
@@ -61,44 +62,72 @@ func hold(ctx context.Context, d *Daemon) (gone func() error) {
 // connectOutside connects to the NATS that the settings name. Its
 // administrator gives each role a user there and puts it into the credentials
 // folder; a role without one gets the user of the URL.
-func (d *Daemon) connectOutside(ctx context.Context) error {
+func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error) {
 	address, user, err := withoutUser(d.settings.NATSURL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(d.layout.Credentials(), 0o700); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
 	}
 	// One that was killed left it, and its NATS answers whoever follows it.
 	if err := os.Remove(config.EndpointPath(d.layout.Root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrDataDir, err)
+		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	if err := d.shareUser(address, user); err != nil {
-		return err
+		return nil, err
 	}
 	at := d.place.NATS
 	at.URL = address
 	o, err := at.Options(d.layout.Root, d.layout.Credentials(), user)
 	if err != nil {
-		return fmt.Errorf("%w: %w", config.ErrSettings, err)
+		return nil, fmt.Errorf("%w: %w", config.ErrSettings, err)
 	}
 	if d.endpoint.Daemon, err = move.DaemonID(d.layout.Root); err != nil {
-		return fmt.Errorf("%w: %w", ErrDataDir, err)
+		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	o.Daemon, o.Archive = d.endpoint.Daemon, bus.NewArchive(filepath.Join(d.layout.Root, "archive"))
 	if err := d.connect(ctx, o); err != nil {
-		return err
+		return nil, err
 	}
 	d.endpoint.URL, d.endpoint.TLS = address, at.TLS(d.layout.Root)
 	d.place.URL = address
 	if d.claim, err = move.Take(ctx, d.conn, d.layout.Root, d.place, d.endpoint.Daemon, retention(d.settings)); err != nil {
 		d.disconnect()
-		return err
+		return nil, err
 	}
 	if d.claim.Warning != "" {
 		d.warn(d.claim.Warning)
 	}
-	return nil
+	door, err := d.openDoor(ctx)
+	if err != nil {
+		d.disconnect()
+		return nil, err
+	}
+	return func() { d.disconnect(); door.Close() }, nil
+}
+
+// openDoor lets programs ask that run confined: neither the files nor the credentials of
+// the NATS that the log lies on are shown to them.
+func (d *Daemon) openDoor(ctx context.Context) (*embedded.Door, error) {
+	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials(), embedded.RoleAgent)
+	if err != nil {
+		return nil, err
+	}
+	own, trusted, err := embedded.Identity(d.layout.Credentials())
+	if err != nil {
+		return nil, err
+	}
+	door, err := embedded.OpenDoor(credentials[embedded.RoleAgent], own, slog.New(quiet{d.logger.Handler()}))
+	if err != nil {
+		return nil, err
+	}
+	if d.confined, err = bus.Connect(ctx, door.Daemon()); err != nil {
+		door.Close()
+		return nil, err
+	}
+	d.endpoint.Confined = config.Door{URL: door.URL(), TLS: bus.TLS{CA: trusted}}
+	return door, nil
 }
 
 // shareUser gives the roles that have no credential the user of the URL.

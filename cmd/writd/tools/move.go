@@ -49,13 +49,8 @@ func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
 		return fmt.Errorf("a daemon runs on %s, or another move: %w. Stop it first: writ down", dataDir, err)
 	}
 	defer lock.Release()
-	if *creds != "" {
-		if err := move.KeepCredentials(layout.Credentials(), *creds); err != nil {
-			return err
-		}
-	}
 	done, err := move.Run(ctx, move.Options{
-		Dir: dataDir, Credentials: layout.Credentials(), Streams: layout.Log(), To: to, MaxBytes: settings.MaxBytes,
+		Dir: dataDir, Credentials: layout.Credentials(), Creds: *creds, Streams: layout.Log(), To: to, MaxBytes: settings.MaxBytes,
 		Writer: bus.WriterOptions{Source: "/writ/move", Now: func() time.Time { return time.Now().UTC() }, Redact: redact.Payload},
 		Note:   func(text string) { _, _ = fmt.Fprintln(errw, text) },
 	})

@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -23,6 +25,7 @@ import (
 type Options struct {
 	Dir         string // the data directory
 	Credentials string // the folder of credentials in it
+	Creds       string // a folder with those for the new place, "" where they are known
 	Streams     string // the folder of the daemon's own server in it
 	To          NATS
 	Writer      bus.WriterOptions
@@ -73,9 +76,10 @@ func (m Moved) Text() string {
 // end is one of the two places of a move.
 type end struct {
 	NATS
-	conn   *bus.Conn
-	server *embedded.Server
-	folder string // of the own server
+	conn        *bus.Conn
+	server      *embedded.Server
+	folder      string // of the own server
+	credentials string // the folder of those that count there
 }
 
 func (e *end) close(ctx context.Context) (err error) {
@@ -94,6 +98,9 @@ func (e *end) close(ctx context.Context) (err error) {
 // where [Load] says.
 func Run(ctx context.Context, o Options) (done Moved, err error) {
 	p, err := Load(o.Dir)
+	if err == nil {
+		err = p.arrive(o.Dir, o.Credentials)
+	}
 	if err != nil {
 		return done, err
 	}
@@ -109,7 +116,7 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 	if o.daemon, err = DaemonID(o.Dir); err != nil {
 		return done, err
 	}
-	m := mover{Options: o, place: p, from: &end{NATS: p.NATS, folder: o.Streams}, to: &end{NATS: o.To, folder: o.Streams + ".moving"}}
+	m := newMover(o, p)
 	defer func() {
 		ctx := context.WithoutCancel(ctx)
 		err = errors.Join(err, m.from.close(ctx), m.to.close(ctx))
@@ -118,8 +125,8 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"note the move", m.note},
 		{"reach both places", m.reach},
+		{"note the move", m.note},
 		{"fence the old place", m.fence},
 		{"copy", m.copy},
 		{"compare", m.compare},
@@ -133,6 +140,9 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 			if m.place.Moving == nil {
 				return m.done, fmt.Errorf("%s: %w. The log lies whole at %s", step.name, err, m.place.Name())
 			}
+			if !m.noted {
+				return m.done, fmt.Errorf("%s: %w. Nothing has changed: the log lies whole at %s, where its daemon may go on (writ up --detach)", step.name, err, m.place.Name())
+			}
 			return m.done, fmt.Errorf("%s: %w. The log lies whole at %s, and no daemon starts until the move goes on (the same command) or is called off (`writ log move %s`)",
 				step.name, err, m.place.Name(), m.place.Name())
 		}
@@ -143,15 +153,31 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 type mover struct {
 	Options
 	place    Place
+	noted    bool // the move is: no daemon starts
 	from, to *end
 	done     Moved
+}
+
+// newMover goes on with the move that a place says is under way, or plans one.
+func newMover(o Options, p Place) *mover {
+	m := &mover{Options: o, place: p, noted: p.Moving != nil}
+	m.from = &end{NATS: p.NATS, folder: o.Streams, credentials: o.Credentials}
+	m.to = &end{NATS: o.To, folder: o.Streams + ".moving", credentials: o.Credentials}
+	if !m.noted {
+		m.place.Log = cmp.Or(p.Log, newID())
+		m.place.Epoch++
+		m.place.Moving = &Moving{ID: newID(), Since: o.Writer.Now().UTC().Truncate(time.Second)}
+	}
+	m.place.Moving.To = o.To // replicas may be others
+	m.done.From, m.done.To, m.done.Epoch = p.Name(), o.To.Name(), m.place.Epoch
+	return m
 }
 
 // open reaches one of both places.
 func (m *mover) open(ctx context.Context, e *end) error {
 	archive := bus.NewArchive(filepath.Join(m.Dir, "archive"))
 	if e.URL != "" {
-		to, err := e.Options(m.Dir, m.Credentials, bus.Credential{})
+		to, err := e.Options(m.Dir, e.credentials, bus.Credential{})
 		if err == nil {
 			to.Archive = archive
 			e.conn, err = bus.Connect(ctx, to)
@@ -175,13 +201,20 @@ func (m *mover) open(ctx context.Context, e *end) error {
 	return err
 }
 
+// reach opens both places and looks whether the log can go from one to the other. It
+// changes neither.
 func (m *mover) reach(ctx context.Context) error {
-	if m.to.URL == "" {
-		if err := m.emptyFolder(); err != nil {
-			return err
-		}
+	err := m.keepCredentials()
+	if err == nil {
+		err = m.open(ctx, m.from)
 	}
-	if err := errors.Join(m.open(ctx, m.from), m.open(ctx, m.to)); err != nil {
+	if err == nil && m.to.URL == "" {
+		err = m.emptyFolder()
+	}
+	if err == nil {
+		err = m.open(ctx, m.to)
+	}
+	if err != nil {
 		return err
 	}
 	for _, s := range schemas.Streams() {
@@ -190,11 +223,33 @@ func (m *mover) reach(ctx context.Context) error {
 				return errors.Join(err, fmt.Errorf("%w: %s at %s is of another log", ErrElsewhere, s, m.from.URL))
 			}
 		}
-		if err := m.makeRoom(ctx, s); err != nil {
+		if _, err := m.leftover(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// keepCredentials puts those for the new place beside those that count, until the log
+// lies there.
+func (m *mover) keepCredentials() (err error) {
+	folder := filepath.Join(m.Credentials, brought)
+	switch {
+	case m.Creds != "":
+		err = KeepCredentials(folder, m.Creds)
+	case !m.noted:
+		err = os.RemoveAll(folder) // of a move that came to nothing
+	}
+	m.useBrought()
+	return err
+}
+
+// useBrought has the new place be reached with the credentials for it, where there are any.
+func (m *mover) useBrought() {
+	folder := filepath.Join(m.Credentials, brought)
+	if _, err := os.Stat(filepath.Join(folder, vault.Elsewhere)); err == nil && m.to.URL != "" {
+		m.to.credentials = folder
+	}
 }
 
 // emptyFolder makes a folder for the streams. What says of records that they were given
@@ -224,32 +279,35 @@ func (m *mover) emptyFolder() error {
 	return nil
 }
 
-// makeRoom deletes what an earlier move of this log left at the new place.
-func (m *mover) makeRoom(ctx context.Context, s schemas.Stream) error {
+// leftover says whether an earlier move of this log left a stream at the new place. It
+// returns ErrElsewhere for any other stream.
+func (m *mover) leftover(ctx context.Context, s schemas.Stream) (is bool, err error) {
 	has, err := bus.Labels(ctx, m.to.conn, s)
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
-		return nil
+		return false, nil
 	case err != nil:
-		return err
-	case has[labelLog] != m.place.Log || m.place.Log == "" || has[labelMoving] == "":
-		return fmt.Errorf("%w: there is a stream %s at %s, which no move of this log left there. Give this daemon an account of its own (writ help log)", ErrElsewhere, s, m.to.Name())
+		return false, err
+	case has[labelLog] != m.place.Log || has[labelMoving] == "":
+		return false, fmt.Errorf("%w: there is a stream %s at %s, which no move of this log left there. Give this daemon an account of its own (writ help log)", ErrElsewhere, s, m.to.Name())
 	}
-	return bus.Drop(ctx, m.to.conn, s)
+	return true, nil
+}
+
+// makeRoom deletes what an earlier move of this log left at the new place.
+func (m *mover) makeRoom(ctx context.Context, s schemas.Stream) error {
+	is, err := m.leftover(ctx, s)
+	if is {
+		err = bus.Drop(ctx, m.to.conn, s)
+	}
+	return err
 }
 
 // note says in the data directory that the log is on its way: no daemon starts from then on.
 func (m *mover) note(context.Context) error {
-	if m.place.Moving == nil {
-		if m.place.Log == "" {
-			m.place.Log = newID()
-		}
-		m.place.Epoch++
-		m.place.Moving = &Moving{ID: newID(), To: m.To, Since: m.Writer.Now().UTC().Truncate(time.Second)}
-	}
-	m.place.Moving.To = m.To // replicas may be others
-	m.done.From, m.done.To, m.done.Epoch = m.place.Name(), m.To.Name(), m.place.Epoch
-	return m.place.save(m.Dir)
+	err := m.place.save(m.Dir)
+	m.noted = m.noted || err == nil
+	return err
 }
 
 // fence records the move in the log, and has a NATS take nothing more.
@@ -296,7 +354,11 @@ func (m *mover) copy(ctx context.Context) error {
 		if m.Step != nil {
 			m.Step("copy " + string(s))
 		}
-		if err := m.transfer(ctx, s, r); err != nil {
+		err := m.makeRoom(ctx, s)
+		if err == nil {
+			err = m.transfer(ctx, s, r)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -418,12 +480,12 @@ func (m *mover) commit(ctx context.Context) error {
 		}
 	}
 	next := m.place
-	next.NATS, next.Moving = m.To, nil
+	next.NATS, next.Moving, next.Arriving = m.To, nil, m.to.credentials != m.Credentials
 	if err := next.save(m.Dir); err != nil {
 		return err
 	}
 	m.place = next
-	return nil
+	return m.place.arrive(m.Dir, m.Credentials)
 }
 
 // moveFile is in a folder of streams that a move made, with its id.
@@ -469,24 +531,27 @@ func (m *mover) leave(ctx context.Context) error {
 }
 
 // callOff leaves the log where it lies. Its daemon has the streams take events again.
-func callOff(ctx context.Context, o Options, p Place) (done Moved, err error) {
-	m := mover{Options: o, place: p, to: &end{NATS: p.Moving.To, folder: o.Streams + ".moving"}}
-	done = Moved{From: p.Name(), To: p.Name(), Epoch: p.Epoch, Kept: true}
-	if m.to.URL == "" {
-		err = os.RemoveAll(m.to.folder)
-	} else if err = m.open(ctx, m.to); err == nil {
-		for _, s := range schemas.Streams() {
-			if dropErr := m.makeRoom(ctx, s); dropErr != nil && !errors.Is(dropErr, ErrElsewhere) {
-				err = errors.Join(err, dropErr)
+func callOff(ctx context.Context, o Options, p Place) (Moved, error) {
+	o.To = p.Moving.To
+	m := newMover(o, p)
+	m.useBrought()
+	done := Moved{From: p.Name(), To: p.Name(), Epoch: p.Epoch, Kept: true}
+	err := os.RemoveAll(m.to.folder)
+	if m.to.URL != "" {
+		if err = m.open(ctx, m.to); err == nil {
+			for _, s := range schemas.Streams() {
+				if dropErr := m.makeRoom(ctx, s); !errors.Is(dropErr, ErrElsewhere) {
+					err = errors.Join(err, dropErr)
+				}
 			}
+			err = errors.Join(err, m.to.close(context.WithoutCancel(ctx)))
 		}
-		err = errors.Join(err, m.to.close(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		done.Left = fmt.Sprintf("%s: %v", p.Moving.To.Name(), err)
 	}
 	p.Moving = nil
-	return done, p.save(o.Dir)
+	return done, errors.Join(p.save(o.Dir), os.RemoveAll(filepath.Join(o.Credentials, brought)))
 }
 
 // syncAll brings a folder with all that is in it to the disk.

@@ -69,7 +69,7 @@ func (f *folder) append(c *bus.Conn, n int) {
 func (f *folder) at(at move.NATS, do func(*bus.Conn)) {
 	f.t.Helper()
 	_, noLog := os.Stat(f.streams())
-	p, err := move.Settle(f.dir, at, noLog == nil)
+	p, err := move.Settle(f.dir, f.credentials(), at, noLog == nil)
 	f.must(err)
 	if p.URL == "" {
 		streams, err := bus.Retention{}.Configurations()
@@ -254,7 +254,7 @@ func TestStaleCopyIsRefused(t *testing.T) {
 	if _, err := move.Run(ctx, called); err == nil {
 		t.Fatal("a move that was cut off ended")
 	}
-	if _, err := move.Settle(f.dir, move.NATS{}, true); !errors.Is(err, move.ErrElsewhere) || !strings.Contains(err.Error(), "lies whole at here") {
+	if _, err := move.Settle(f.dir, f.credentials(), move.NATS{}, true); !errors.Is(err, move.ErrElsewhere) || !strings.Contains(err.Error(), "lies whole at here") {
 		t.Errorf("amid a move a daemon starts: %v", err)
 	}
 	if done, err := move.Run(t.Context(), f.options(move.NATS{})); err != nil || !done.Kept || done.Left != "" {

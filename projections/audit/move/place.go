@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -46,6 +47,9 @@ type Place struct {
 	Log    string  `json:"log,omitempty"`   // names the log, whichever its place; "" before it was anywhere else
 	Epoch  uint64  `json:"epoch,omitempty"` // raised by each move, and each daemon that goes on with the streams of a lost one
 	Moving *Moving `json:"moving,omitempty"`
+	// Arriving says that the log lies there since a moment ago, and what it was moved with
+	// is yet to take the place of the credentials before.
+	Arriving bool `json:"arriving,omitempty"`
 }
 
 // Moving is a move that is under way.
@@ -79,11 +83,37 @@ func (p Place) save(dir string) error {
 	return atomicfile.Write(filepath.Join(dir, placeFile), append(raw, '\n'), 0o600)
 }
 
+// brought is the folder, in that of credentials, with those for the place of a move that
+// is under way.
+const brought = "moving"
+
+// arrive has the credentials that a move brought count, if that is yet to be done.
+func (p *Place) arrive(dir, credentials string) error {
+	if !p.Arriving {
+		return nil
+	}
+	from, to := filepath.Join(credentials, brought, vault.Elsewhere), filepath.Join(credentials, vault.Elsewhere)
+	_, err := os.Stat(from)
+	if err == nil {
+		if err = os.RemoveAll(to); err == nil {
+			err = os.Rename(from, to)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was done, and is not said
+		return err
+	}
+	p.Arriving = false
+	return errors.Join(os.RemoveAll(filepath.Dir(from)), p.save(dir))
+}
+
 // Settle says where a daemon of a data directory goes on: at the place that is noted, or
 // at the NATS of its settings where none is. hasLog says that there are streams here. It
 // returns ErrElsewhere where these disagree, or a move is under way.
-func Settle(dir string, settings NATS, hasLog bool) (p Place, err error) {
-	if p, err = Load(dir); err != nil {
+func Settle(dir, credentials string, settings NATS, hasLog bool) (p Place, err error) {
+	if p, err = Load(dir); err == nil {
+		err = p.arrive(dir, credentials)
+	}
+	if err != nil {
 		return p, err
 	}
 	switch {
