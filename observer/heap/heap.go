@@ -7,6 +7,7 @@
 package heap
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -39,25 +40,39 @@ const (
 	leanPercent = 30
 )
 
-// leanBy is that garbage in percent of so many bytes in use.
-func leanBy(live uint64) int {
-	return int(min(max(100*leanGarbage/max(live, 1), leanPercent), usualPercent))
+// A process that starts makes much and keeps little: it may gather as much garbage,
+// but no more than so many percent.
+const startPercent = 400
+
+// leanBy is that garbage in percent of so many bytes in use, between a least and
+// a most.
+func leanBy(live uint64, least, most int) int {
+	return min(max(int(100*leanGarbage/max(live, 1)), least), most)
 }
 
 // process is how this process collects its garbage, unless the user has chosen.
 var process struct {
 	sync.Mutex
-	percent int // by the size of the rules' index; 0 for the usual
-	lean    int // how many ask for less
+	percent  int  // by the size of the rules' index; 0 for the usual
+	starting bool // until that is known
+	lean     int  // how many ask for less
 	// followed says that what is in use is looked at after the next collection.
 	followed bool
+}
+
+// Begin lets more garbage gather until Follow is told what there is to keep.
+func Begin() {
+	process.Lock()
+	defer process.Unlock()
+	process.starting = process.percent == 0
+	settle()
 }
 
 // Follow lets garbage gather by how many rules are indexed.
 func Follow(rules int) {
 	process.Lock()
 	defer process.Unlock()
-	process.percent = collectBy(rules)
+	process.percent, process.starting = collectBy(rules), false
 	collect()
 }
 
@@ -67,24 +82,25 @@ func Lean() (undo func()) {
 		process.Lock()
 		defer process.Unlock()
 		process.lean += n
-		collect()
-		if process.lean > 0 && !process.followed {
-			process.followed = true
-			afterCollection(stayLean)
-		}
+		settle()
 	}
 	add(1)
 	return func() { add(-1) }
 }
 
-// stayLean follows what is in use, which a collection finds out, for as long as
-// somebody asks for it.
-func stayLean() {
-	process.Lock()
-	defer process.Unlock()
-	if process.followed = process.lean > 0; process.followed {
-		collect()
-		afterCollection(stayLean)
+// settle makes the heap's settings hold, and again after each collection, which
+// finds out what is in use, for as long as they go by that. The caller has the
+// lock.
+func settle() {
+	collect()
+	if !process.followed && (process.lean > 0 || process.starting) {
+		process.followed = true
+		afterCollection(func() {
+			process.Lock()
+			defer process.Unlock()
+			process.followed = false
+			settle()
+		})
 	}
 }
 
@@ -99,13 +115,13 @@ func collect() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	percent := process.percent
-	if percent == 0 {
-		percent = usualPercent
-	}
-	if process.lean > 0 {
-		_, live := allocated()
-		percent = min(percent, leanBy(live))
+	_, live := allocated()
+	percent := cmp.Or(process.percent, usualPercent)
+	switch {
+	case process.lean > 0:
+		percent = min(percent, leanBy(live, leanPercent, usualPercent))
+	case process.starting:
+		percent = leanBy(live, usualPercent, startPercent)
 	}
 	debug.SetGCPercent(percent)
 }

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -15,7 +16,35 @@ func TestGarbageIsBoundedByTheSizeOfTheIndex(t *testing.T) {
 
 func TestALeanHeapKeepsAShareOrSoMuch(t *testing.T) {
 	for live, want := range map[uint64]int{0: 100, 20 << 20: 100, 64 << 20: 50, 100 << 20: 32, 1 << 30: 30} {
-		if got := leanBy(live); got != want {
+		if got := leanBy(live, leanPercent, usualPercent); got != want {
+			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
+		}
+	}
+}
+
+func TestAStartGathersMoreGarbageUntilItKnowsWhatToKeep(t *testing.T) {
+	t.Setenv("GOGC", "")
+	percent := func() int {
+		now := debug.SetGCPercent(100)
+		debug.SetGCPercent(now)
+		return now
+	}
+	process.percent = 0
+	defer Follow(0)
+	Begin()
+	if got := percent(); got <= usualPercent {
+		t.Errorf("%d percent as a process starts", got)
+	}
+	Follow(0)
+	if got := percent(); got != usualPercent {
+		t.Errorf("%d percent with what there is to keep", got)
+	}
+	Begin()
+	if got := percent(); got != usualPercent {
+		t.Errorf("%d percent in a process that started before", got)
+	}
+	for live, want := range map[uint64]int{0: 400, 16 << 20: 200, 1 << 30: 100} {
+		if got := leanBy(live, usualPercent, startPercent); got != want {
 			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
 		}
 	}

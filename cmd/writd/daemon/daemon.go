@@ -138,6 +138,7 @@ func (d *Daemon) warn(text string) {
 // ErrRunning, ErrDataDir, or what the log or the views could not do; ready is
 // called once the daemon answers.
 func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) error {
+	heap.Begin()
 	again, err := run(ctx, s, logger, ready)
 	for again && err == nil && ctx.Err() == nil {
 		if again, err = run(ctx, s, logger, ready); errors.Is(err, ErrRunning) {
