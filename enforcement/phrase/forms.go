@@ -31,7 +31,7 @@ const (
 )
 
 // after are remarks that may stand behind an approval without changing it.
-const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|proposed|planned|described|presented|posted|shown|agreed)` +
+const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised)` +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
 	`|above|here|now|today|again|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
 	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
@@ -46,7 +46,7 @@ const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|c
 
 var lead = `(?:(?:yes|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
-const looks = `(?:(?:it|this|that|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
+const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
 
 var forms = compileForms(
 	// approved · lgtm · approve · approved by me
@@ -59,7 +59,7 @@ var forms = compileForms(
 	adverb+`(?:approve|approving) `+object,
 	adverb+`approved (?:`+quantity+version+`(?:the|this|that|these|those|your|our) `+adjective+noun+`|all of (?:it|this|them)|it|them)`,
 	// lgtm for the plan
-	`lgtm (?:on|for|to|with|about) `+object,
+	`lgtm (?:(?:on|for|to|with|about) )?`+object,
 	// you have my approval · the plan gets our approval
 	`(?:you|`+object+`) (?:have|has|got|have got|gets|get|now have) `+mine+`approval(?: (?:for|of|on|to) (?:`+object+`|proceed|start|go ahead|continue|implement|begin))?`,
 	`(?:i|we) `+adverb+`(?:give|grant|am giving|are giving) (?:(?:you|`+object+`) )?`+mine+`approval(?: (?:for|of|on|to) `+object+`)?`,

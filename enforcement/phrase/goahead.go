@@ -11,32 +11,32 @@ import (
 var (
 	strongGoAhead = lazyregexp.New(`^(?:` +
 		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
-		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|do it|ship it|make it so|do that|let us go|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
+		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:go|roll|ship it)|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
 		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|free) to go|please (?:do|proceed|go ahead|continue|start|begin)` +
-		`|signed off|(?:you have (?:the|a|my) )?green light|i agree|i accept|i confirm|fine by me|fine with me|ok with me|okay with me|works for me|that works(?: for me)?|sounds like a plan|i am happy with (?:it|this|that)` +
-		`|` + looks + `|(?:it |this |that |everything )?(?:is )?all good|happy with it` +
-		`)(?: (?:please|now|then|thanks|thank you|claude))*$`)
+		`|signed off|(?:you have (?:got )?(?:the|a|my) )?green light|i agree|i accept|i confirm|fine (?:by|with|for) me|(?:that )?works|sounds like a plan|i am happy with (?:it|this|that)` +
+		`|make it happen|(?:it |that )is a yes|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
+		`)(?: (?:please|now|then|thanks|thank you|claude|sir|(?:from|for|by|with) (?:me|us|my side)))*$`)
 
-	politeness = lazyregexp.New(`^(?:aight|implement(?: (?:it|them|this|that))?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	politeness = lazyregexp.New(`^(?:aight|(?:implement|code|build)(?: (?:it|them|this|that))?|write the code|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:that is )?(?:good|nice|cool|fine|perfect)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
 	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased)|i (?:sign|signed) off) (?:with|on) (?:it|this|that|` + named + `)` +
-		`|i (?:hereby |fully )?(?:accept|agree with|agree to|confirm) ` + named +
+		`|i (?:hereby |fully )?(?:accept|agree with|agree to|confirm) ` + named + `|go ahead with the implementation|` + named + ` (?:ok|okay|fine|good)` +
 		`|` + named + ` (?:(?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?|(?:(?:is|are) )?good to go` +
 		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?accepted|(?:has|have|gets?) my (?:blessing|green light)))$`)
 
 	// What is said so in other languages; it counts where nothing else is said, since
 	// only English is read.
 	otherLanguages = lazyregexp.New(`^(?:` +
-		`(?:(?:der |den |dieser )?plan (?:ist )?|(?:die |alle )?tests (?:sind )?)?(?:hiermit )?(?:genehmigt|freigegeben)|einverstanden|ich genehmige (?:den plan|die tests|das|es|ihn|sie)|ich gebe (?:den plan|die tests|das|es|ihn|sie) frei` +
+		`(?:(?:der |den |dieser )?plan (?:ist )?|(?:die |alle )?tests (?:sind )?)?(?:hiermit )?(?:genehmigt|freigegeben)|freigabe erteilt|einverstanden|ich genehmige (?:den plan|die tests|das|es|ihn|sie)|ich gebe (?:den plan|die tests|das|es|ihn|sie) frei` +
 		`|(?:(?:le |ce )?plan (?:est )?|c'est )?(?:approuvé|validé)|(?:les |ces )?tests (?:sont )?(?:approuvés|validés)|(?:j'approuve|je valide)(?: (?:le plan|ce plan|les tests|ces tests|tout))?` +
 		`|(?:(?:el |este )?plan (?:está |queda )?)?aprobado|(?:(?:los )?tests|(?:las )?pruebas) (?:están |quedan )?aprobad[oa]s|(?:lo )?apruebo(?: (?:el plan|este plan|los tests|las pruebas|todo))?` +
 		`|(?:この)?(?:計画|プラン|テスト)?[はを]?承認(?:です|する|します|いたします|しました|済みです)?` +
-		`)$`)
-	otherPoliteness = lazyregexp.New(`^(?:ja|jo|(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?|bitte|weiter|mach (?:bitte )?weiter|mach (?:das|es) so|los|los geht's|leg los|perfekt|sehr gut|gut|prima|sieht gut aus` +
-		`|oui|merci(?: beaucoup)?|parfait|d'accord|très bien|vas-y|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
-		`|sí|si|vale|gracias|muchas gracias|perfecto|adelante|sigue|continúa|muy bien` +
-		`|はい|ありがとう(?:ございます)?|(?:よろしく)?お願いします|進めてください|(?:計画|プラン|テスト)はokです)$`)
+		`|ja|jo|oui|sí|はい|(?:は)?了解(?:です|しました)?|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
+	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?|bitte|weiter|alles klar|mach (?:das|es) so|los|los geht's|leg los|perfekt|sehr gut|gut|prima|sieht gut aus` +
+		`|merci(?: beaucoup)?|parfait|d'accord|c'est bon|ça me va|très bien|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
+		`|si|vale|gracias|muchas gracias|perfecto|sigue|continúa|muy bien` +
+		`|ありがとう(?:ございます)?|(?:よろしく)?お願いします|問題(?:ありません|ないです|なし)|(?:計画|プラン|テスト)はokです)$`)
 	otherTests = lazyregexp.New(`pruebas|テスト`)
 	otherPlan  = lazyregexp.New(`計画|プラン`)
 )
@@ -126,7 +126,7 @@ func goAheadPhrase(s string, own map[string]bool) (Gate, int) {
 		}
 		return namedGate(s), 2
 	case politeness.MatchString(s) || otherPoliteness.MatchString(s):
-		return "", 1
+		return namedGate(s), 1
 	}
 	return "", 0
 }

@@ -136,15 +136,11 @@ func (t text) context(i, j int, said matched, earlier string) string {
 	if s.end == '?' && !asksAfter(s.clauses[j+1:], said.onward) {
 		return Question
 	}
-	c := s.clauses[j]
 	if s.cited {
 		return Quoted
 	}
 	if s.dangles || s.valued(j) || s.end == ':' && i == len(t.sentences)-1 {
 		return Condition
-	}
-	if c.colon && j > 0 && !topic(s.clauses[j-1]) {
-		return Quoted
 	}
 	if j == 0 && i > 0 {
 		prev := t.sentences[i-1]
@@ -166,11 +162,8 @@ func (s sentence) valued(j int) bool {
 		return false
 	}
 	value := s.clauses[j+1]
-	return valueWords[value.words[0]] || slices.Contains(value.words, "=") || len(value.words) == 1 && !proceeds(value)
+	return !proceeds(value) && !value.urges() && !objectOnly.MatchString(value.String())
 }
-
-// valueWords begin the value of a key.
-var valueWords = set("see by on at since pending todo tbd false")
 
 // asksAfter tells whether the question of a sentence belongs to a clause of
 // its own behind the approval: "approved, can you start today?"
@@ -196,7 +189,7 @@ func topic(c clause) bool {
 	if _, ok := c.approves(); ok {
 		return true
 	}
-	return len(c.words) > 1 && anyOf(c.words, firstPerson) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+	return len(c.words) > 1 && anyOf(c.words, speaker) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
 }
 
 // listed tells whether a bare word stands in a pasted list of values rather
@@ -251,8 +244,12 @@ func (s sentence) dependent(j int, earlier string) string {
 func (s sentence) blockers() []string {
 	out := make([]string, len(s.clauses))
 	for k := 1; k < len(out); k++ {
+		before := s.clauses[k-1]
 		if out[k] = out[k-1]; out[k] == "" {
-			out[k] = s.clauses[k-1].blocks()
+			out[k] = before.blocks()
+		}
+		if out[k] == "" && s.clauses[k].colon && !topic(before) {
+			out[k] = Quoted // what somebody or something says, to its end
 		}
 	}
 	return out
@@ -265,16 +262,24 @@ func (c clause) blocks() string {
 	switch {
 	case conditionStart(c) && !remark.MatchString(c.String()), hypothetical[first]:
 		return Condition
-	case changeVerbs[first] || c.conj == "" && first == "first":
+	case changeVerbs[first] && !proceeds(c) || c.conj == "" && first == "first":
 		return Condition
 	case speech[last] && !topic(c):
 		return Quoted
+	case asks[first] && len(c.words) > 1:
+		return Question
 	case negations[last] && len(c.words) > 1:
 		return Negated
 	case strings.Contains(" "+c.String()+" ", " only ") && anyOf(c.words, conditionWords):
 		return Condition
 	}
 	return ""
+}
+
+// urges tells whether the clause asks to begin or to do something.
+func (c clause) urges() bool {
+	first := firstWord(c)
+	return startVerbs[first] || changeVerbs[first]
 }
 
 func proceeds(c clause) bool {
@@ -314,6 +319,7 @@ func (t text) undone(found []position, waiting Gate) string {
 			here := place{
 				t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses), leads: j == 0,
 				whenever: conditionStart(s.clauses[0]),
+				behind:   j > 0 && at[[2]int{i, j - 1}] || i > first.sentence && len(s.clauses) == 1,
 				after:    i > first.sentence || i == first.sentence && j > first.clause,
 				same:     i == first.sentence || i == last.sentence,
 			}
@@ -352,6 +358,9 @@ const nearby = 4
 // around judges the sentence of an approval as a whole.
 func (t text) around(p position, waiting Gate) string {
 	s := t.sentences[p.sentence]
+	if s.restricted(p.clause) {
+		return Condition
+	}
 	if p.said.onward != "" {
 		if r := onwardUndoes(strings.Fields(p.said.onward)); r != "" {
 			return r
@@ -382,6 +391,24 @@ func (t text) around(p position, waiting Gate) string {
 		}
 	}
 	return ""
+}
+
+// restricting begin what belongs to the approval before it, with a comma or without.
+var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given still")
+
+// restricted tells whether what stands right behind the comma bounds the approval: it
+// begins with a preposition, and is not of the forms of an approval: "approved,
+// without step 4", but neither "approved, without hesitation" nor "approved, in the
+// tests use a fake clock".
+func (s sentence) restricted(at int) bool {
+	if at+1 >= len(s.clauses) || !restricting[s.clauses[at+1].words[0]] {
+		return false
+	}
+	tail := s.clauses[at+1].words
+	if _, ok := (clause{words: slices.Concat(s.clauses[at].words, tail)}).approves(); ok {
+		return false
+	}
+	return !slices.ContainsFunc(tail[1:], func(w string) bool { return urging[w] })
 }
 
 // coordinated finds the other gate beside the named one: "plan and tests

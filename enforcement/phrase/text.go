@@ -30,6 +30,7 @@ type clause struct {
 	words []string // lower case, contractions resolved
 	conj  string   // the conjunction it begins with, if any
 	colon bool     // stands behind a colon
+	name  bool     // all its words have capitals, and not because a sentence begins
 }
 
 // Words that stand for what was set aside.
@@ -75,8 +76,9 @@ var (
 	struck     = lazyregexp.New(`~~[^~\n]+~~`)
 	braces     = lazyregexp.New(`\{[^{}\n]*\}`)
 	thumbsUp   = lazyregexp.New(`:(?:\+1|thumbsup|ok_hand|white_check_mark|heavy_check_mark|rocket|tada):`)
+	shortcode  = lazyregexp.New(`(^|\s):[a-z][\w+-]*:`)
 	thumbsDown = lazyregexp.New(`:(?:-1|thumbsdown|x|no_entry\w*|thinking|roll_eyes|rolling_eyes|clown\w*|upside_down\w*):`)
-	arrow      = lazyregexp.New(`(?i)\b(approved?|lgtm)\s*(?:[-=]+>|→|⇒)\s`)
+	arrow      = lazyregexp.New(`[-=]+>|→|⇒`)
 	shouting   = lazyregexp.New(`![!1]*1\b`)
 	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
 	closing    = lazyregexp.New(`</([A-Za-z][\w:-]*)\s*>`)
@@ -108,7 +110,7 @@ func setAside(prompt string) string {
 	for _, replaced := range []struct {
 		what *lazyregexp.Regexp
 		by   string
-	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {thumbsDown, " 👎 "}, {arrow, "$1 — "}} {
+	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {thumbsDown, " 👎 "}, {shortcode, "$1 , "}, {arrow, " " + codeWord + " "}} {
 		s = replaced.what.ReplaceAllString(s, replaced.by)
 	}
 	s = shouting.ReplaceAllString(s, "!")
@@ -169,8 +171,7 @@ func readText(s string) text {
 
 // cited tells whether a line is no sentence of the user's by its form.
 func cited(line string) bool {
-	tag := strings.ToLower(strings.Join(logTag.FindStringSubmatch(line), ""))
-	return box.MatchString(line) || citedLine.MatchString(line) || tag != "" && !mentions(strings.Fields(strings.Trim(tag, "[] \t")))
+	return box.MatchString(line) || citedLine.MatchString(line) || logTag.MatchString(line)
 }
 
 func (t *text) readLine(line string, number int, cited bool) {
@@ -279,10 +280,12 @@ func (b *sentenceBuilder) emoji(f string) string {
 
 // dashWords separate clauses when they stand alone.
 func (b *sentenceBuilder) word(w string) {
-	w = strings.ToLower(w)
 	if w == "" {
 		return
 	}
+	capital := unicode.IsUpper([]rune(w)[0]) && strings.ToUpper(w) != w
+	b.clause.name = capital && (b.clause.name || len(b.clause.words) == 0 && b.mayName())
+	w = strings.ToLower(w)
 	if w == "/" || w == "&" || w == "+" {
 		w = "and"
 	}
@@ -299,8 +302,15 @@ func (b *sentenceBuilder) word(w string) {
 	}
 }
 
+// mayName tells whether a word with a capital can be a name here: behind a comma,
+// or first on a line of its own. At other beginnings any word has a capital.
+func (b *sentenceBuilder) mayName() bool {
+	n := len(b.text.sentences)
+	return len(b.cur.clauses) > 0 || n > 0 && b.text.sentences[n-1].line != b.line
+}
+
 // degree are the words before which "so" joins no clauses.
-var degree = set("far long much good")
+var degree = set("far long much good fast quick")
 
 // rejoin undoes the cut before a "so" that is no conjunction.
 func (b *sentenceBuilder) rejoin() {
@@ -359,7 +369,7 @@ var contractions = map[string]string{
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
 	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
-	"goahead": "go ahead", "go-ahead": "go ahead",
+	"goahead": "go ahead", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
 }
 
 var suffixes = []struct{ suffix, word string }{

@@ -15,6 +15,7 @@ type place struct {
 	named    bool // the approval names the waiting gate
 	next     bool // further clauses follow in the sentence
 	leads    bool // it begins its sentence
+	behind   bool // right behind the approval, or a sentence of its own behind it
 	after    bool // it stands behind the approval
 	same     bool // in the sentence of an approval
 	whenever bool // its sentence begins with a condition
@@ -59,8 +60,25 @@ func (p place) undoes() string {
 		return Condition
 	case p.objects(text):
 		return Objection
+	case p.unknown():
+		return Condition
 	}
 	return ""
+}
+
+// unknown tells whether a word or two behind the approval, right behind a comma or
+// a sentence of their own, are nothing that is known to go with one. What takes an
+// approval back in two words can be anything ("misclick", "stand by"), what
+// confirms it is one of few.
+func (p place) unknown() bool {
+	c := p.c
+	if p.behind && p.same && len(c.words) > 1 && c.words[1] == "of" {
+		return c.words[0] != "all" && c.words[0] != "both" // "most of it"
+	}
+	if !p.behind || c.name || len(c.words) > 2 || p.s.bullet || c.colon || asking(p) || objectOnly.MatchString(c.String()) {
+		return false
+	}
+	return !restricting[c.words[0]] && !proceeds(c) && !c.urges() && !anyOf(c.words, familiar)
 }
 
 // mention judges a clause that speaks of approving without doing it.
@@ -84,7 +102,7 @@ func (p place) mention() string {
 
 // before judges a clause that precedes every approval.
 func (p place) before(text string) string {
-	if changeVerbs[firstWord(p.c)] && p.s.end != '?' && !p.c.colon && (p.c.conj == "" || p.c.conj == "then") && !p.s.bullet {
+	if changeVerbs[firstWord(p.c)] && !proceeds(p.c) && p.s.end != '?' && !p.c.colon && (p.c.conj == "" || p.c.conj == "then") && !p.s.bullet {
 		return Condition
 	}
 	if p.same && hedge.MatchString(text) && !strings.Contains(text, " for now ") {
@@ -111,7 +129,7 @@ func (p place) retracts(text string) bool {
 	switch first := words[0]; {
 	case retraction.MatchString(strings.Join(words, " ")):
 		return !p.whenever
-	case len(words) == 1 && denials[first]:
+	case len(words) == 1 && denials[first], len(words) < 4 && words[len(words)-1] == "not":
 		return true
 	case first == "not" && !p.same && !p.leads:
 		return false // "use tabs, not spaces"
@@ -129,7 +147,7 @@ func (p place) conditions(text string) bool {
 	switch {
 	case contrasts[p.c.conj] || contrasts[first]:
 		return !harmless.MatchString(text) && !proceeds(p.c)
-	case p.c.conj == "or" && p.same:
+	case (p.c.conj == "or" || p.c.conj == "because") && p.same, p.s.dangles:
 		return true
 	case harmless.MatchString(text):
 		return false
@@ -154,15 +172,7 @@ func (p place) conditions(text string) bool {
 // changesGate tells whether the clause asks for a change of the very thing
 // that is approved.
 func (p place) changesGate(text string) bool {
-	verb := firstWord(p.c)
-	if (verb == "you" || verb == "we") && len(p.c.words) > 2 {
-		if !must.MatchString(text) {
-			return false
-		}
-	} else if !changeVerbs[verb] {
-		return false
-	}
-	if laterWork.MatchString(text) {
+	if !must.MatchString(text) && !changeVerbs[firstWord(p.c)] || laterWork.MatchString(text) {
 		return false
 	}
 	if p.waiting == Plan {
@@ -217,13 +227,17 @@ var (
 	conditionWords = set("if unless until till once when whenever provided providing assuming after before as-long-as except only pending")
 	modals         = set("would will could should might may must shall can")
 	interrogatives = set("can could will would what which how when where why who whose is are do does did should shall may have has")
+	urging         = set("use keep make take put write add run test please remember prefer avoid do")
+	asks           = set("what whats which how why who whose where does did")
+	speaker        = set("i me we us side opinion view part")
+	familiar       = set("thanks thank thx ty good great nice cool well fine perfect job work luck fun enjoy next step steps forward onwards ahead going on done over you all everything same here finally now today please claude team cheers mate again before earlier night morning bye ciao talk hurry rush link <code> <quote> no btw fyi regards best greetings")
 	firstPerson    = set("i me my mine we us our")
 	pronouns       = set("it this that they them these those")
 	speech         = set("say says said saying write writes wrote written type types typed typing read reads show shows shown print prints printed return returns returned mean means called named titled labelled labeled reply replies replied answer answers answered states stated output outputs log logs status value message word text")
 	hypothetical   = set("suppose supposing imagine pretend assume assuming hypothetically whether")
 	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh no-rush thanks")
-	stumbles       = set("oh um uh hm hmm ah argh sorry well please and but so")
-	contrasts      = set("but however though although yet nor except whereas")
+	stumbles       = set("oh um uh hm hmm ah argh sorry well please and but so now just still")
+	contrasts      = set("but however though although yet nor except whereas still")
 	startVerbs     = set("start begin go proceed continue implement write do build code tackle")
 	changeVerbs    = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy clean sort simplify rephrase specify note")
 	afterNo        = set("wait the this that it i you we not dont do there they these sorry actually stop change fix hold undo")
@@ -241,16 +255,16 @@ var (
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
 	finished      = lazyregexp.New(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
-	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
-	pendingReview = lazyregexp.New(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
+	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session|terminal|button|key)|mis-?(?:click|type|typed)|stand ?by\b|stay put|hang tight|pause\b|do not (?:start|begin|proceed|do anything|write anything)\b)`)
+	pendingReview = lazyregexp.New(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|(?:has|have|needs?|must|should) (?:to )?(?:also )?(?:agree|approve|sign|confirm|decide|weigh in|look at)|waiting (?:for|on)|awaiting|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
 	laterWork     = lazyregexp.New(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
 	foreignObject = lazyregexp.New(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
 	opens         = lazyregexp.New(` (?:open|create|make|prepare|raise|submit|draft|send|no) (?:\S+ ){0,3}(?:pr|prs|pull request|merge request|pull-request|mr) `)
 	mergeIt       = lazyregexp.New(` (?:merge|squash|rebase|deploy|release|publish) `)
 	isIt          = lazyregexp.New(`^(?:is|was|did|do|am) (?:it|that|this|i)$`)
-	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|like (?:that|this|it) (?:would|will|could)|what could (?:possibly )?go wrong|yeah right|in your dreams|(?:when |once |if )?pigs (?:can |might |will |may )?fly|over my dead body|dream on|good luck with that|said (?:nobody|no one)|(?:a|my) joke|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
+	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|like (?:that|this|it) (?:would|will|could)|what could (?:possibly )?go wrong|yeah right|in your dreams|(?:when |once |if )?pigs (?:can |might |will |may )?fly|over my dead body|dream on|good luck with that|said (?:nobody|no one)|(?:a|my) joke|i hate (?:it|this|that)|what an? (?:surprise|shock|joke|shame)|oh (?:sure|great|yeah|right|please|wonderful)|sure jan|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
 	attributed    = lazyregexp.New(` (?:says|said|claims|claimed|according to|dixit) `)
-	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|per (?:the )?\S+|\d+(?:/\d+| (?:out )?of \d+)?|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
+	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|\d+(?:/\d+| (?:out )?of \d+)?|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
 	narration     = lazyregexp.New(`^(?:(?:i will|i am going to|i am|let me|we will) (?:now |next |first |then )?(?:writ(?:e|ing)|implement(?:ing)?|creat(?:e|ing)|proceed(?:ing)?|continu(?:e|ing) with|mov(?:e|ing) on|begin(?:ning)?|start(?:ing)? (?:with|by|to|on|writing|implementing|the implementation))\b|(?:moving|proceeding|continuing|switching|advancing) (?:on|to|with)\b|writ (?:has |now )?(?:opened|opens|recorded|records|took|accepted|moved|switched|unlocked|allows|says)\b)`)
 	otherScript   = lazyregexp.New(`[^\P{L}\p{Latin}\p{Common}]`)
 	onlyIf        = lazyregexp.New(` only (?:\S+ )?(?:if|after|when|once|as soon as|under|the|for|with|this|half|part|section|files?|in principle) `)
@@ -262,7 +276,7 @@ var (
 	harmless      = lazyregexp.New(` (?:no rush|no hurry|take your time|have fun|good luck|no need to hurry|when (?:you are|it is|everything is|all is) (?:done|finished|ready|through|complete)|when (?:done|finished|ready|you finish|you get there|you can|you have time)|once (?:you are|it is|everything is|all is) (?:done|finished|ready|through)|once (?:done|finished)|after that|if (?:you have|there are) (?:any )?(?:questions?|problems?|doubts?)|if (?:something|anything|one) (?:is|comes|seems|breaks|fails|goes|turns)|if (?:you are )?(?:in doubt|stuck|unsure)|if (?:you get stuck|needed|necessary|anything comes up|something comes up|possible|you need (?:anything|me|help|something)|you like|you want|in doubt)|as soon as possible|when in doubt|whenever you are ready|when you are ready|as you wish) `)
 	untilDone     = lazyregexp.New(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)
 	must          = lazyregexp.New(` (?:must|need to|needs to|have to|should|ought to|forgot|missed) `)
-	planParts     = lazyregexp.New(` (?:plan|section|sections|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
+	planParts     = lazyregexp.New(` (?:plan|section|sections|files|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
 	testParts     = lazyregexp.New(` (?:test|tests|skeleton|skeletons|case|cases|assertion|assertions|assert|typo|test\S+|time-out) `)
 	objection     = lazyregexp.New(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
 	unsure        = lazyregexp.New(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
