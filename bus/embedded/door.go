@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"crypto/rand"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -17,13 +16,24 @@ import (
 // daemon whose log lies on a NATS of somebody else, and are shown nothing of what that one
 // is reached with.
 type Door struct {
+	TLS      bus.TLS // how its certificate is known
 	ns       *server.Server
 	password string // of the daemon, drawn for it
 }
 
-// OpenDoor lets an agent's credential in, and the daemon by [Door.Daemon].
-func OpenDoor(agent bus.Credential, own *tls.Config, logger *slog.Logger) (*Door, error) {
-	d := &Door{password: rand.Text()}
+// OpenDoor lets the agent's credential of a folder in, which it makes where it is
+// missing, and the daemon by [Door.Daemon].
+func OpenDoor(folder string, logger *slog.Logger) (*Door, error) {
+	credentials, err := LoadOrCreateCredentials(folder, RoleAgent)
+	if err != nil {
+		return nil, err
+	}
+	agent := credentials[RoleAgent]
+	own, trusted, err := Identity(folder)
+	if err != nil {
+		return nil, err
+	}
+	d := &Door{TLS: bus.TLS{CA: trusted}, password: rand.Text()}
 	clients := server.NewAccount(clientsName)
 	users, err := serverUsers([]User{{Name: string(RoleDaemon), Password: d.password, Role: RoleDaemon}, {Name: agent.User, Password: agent.Password, Role: RoleAgent}}, clients)
 	if err != nil {

@@ -28,15 +28,9 @@ type Endpoint struct {
 	TLS    bus.TLS `json:"tls,omitzero"`
 	// Confined is where programs that run confined ask, with the agent's credential, where
 	// that is another place than others do.
-	Confined Door `json:"confined,omitzero"`
+	Confined *Endpoint `json:"confined,omitempty"`
 	// Protocol is that of the daemon, 0 of one that is older than the number.
 	Protocol int `json:"protocol,omitempty"`
-}
-
-// Door is an address of a daemon at loopback.
-type Door struct {
-	URL string  `json:"url"`
-	TLS bus.TLS `json:"tls"`
 }
 
 // EndpointPath is the file in which a daemon announces itself.

@@ -23,7 +23,6 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
 	"github.com/writbus/writ/cmd/writ/cli/team"
 	"github.com/writbus/writ/enforcement/owncommand"
-	"github.com/writbus/writ/schemas/lazyregexp"
 	"github.com/writbus/writ/schemas/spelling"
 )
 
@@ -182,9 +181,6 @@ func requireKnownArguments(c *cobra.Command) {
 	}
 }
 
-// flagOfUse is a flag and its value in a command's line of use.
-var flagOfUse = lazyregexp.New(`--\S+ \S+`)
-
 // whyNot says what is wrong with a command's arguments, and what may have been
 // meant.
 func whyNot(cmd *cobra.Command, args []string, err error) string {
@@ -198,7 +194,8 @@ func whyNot(cmd *cobra.Command, args []string, err error) string {
 		}
 		return fmt.Sprintf("there is no command %q%s", args[0], spelling.Meant(args[0], oldNames(cmd)))
 	}
-	wanted := strings.Fields(flagOfUse.ReplaceAllString(cmd.Use, ""))[1:]
+	use, _, _ := strings.Cut(cmd.Use, " --")
+	wanted := strings.Fields(use)[1:]
 	switch counted := strings.Contains(err.Error(), "arg(s)"); {
 	case counted && len(args) < len(wanted):
 		return strings.Trim(wanted[len(args)], "[]") + " is missing"

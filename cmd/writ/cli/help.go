@@ -10,7 +10,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/markdown"
+	"github.com/writbus/writ/schemas/markdown"
 	"github.com/writbus/writ/schemas/spelling"
 )
 

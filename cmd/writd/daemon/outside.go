@@ -99,7 +99,7 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	if d.claim.Warning != "" {
 		d.warn(d.claim.Warning)
 	}
-	door, err := d.openDoor(ctx)
+	door, err := openDoor(ctx, d)
 	if err != nil {
 		d.disconnect()
 		return nil, err
@@ -109,16 +109,8 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 
 // openDoor lets programs ask that run confined: neither the files nor the credentials of
 // the NATS that the log lies on are shown to them.
-func (d *Daemon) openDoor(ctx context.Context) (*embedded.Door, error) {
-	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials(), embedded.RoleAgent)
-	if err != nil {
-		return nil, err
-	}
-	own, trusted, err := embedded.Identity(d.layout.Credentials())
-	if err != nil {
-		return nil, err
-	}
-	door, err := embedded.OpenDoor(credentials[embedded.RoleAgent], own, slog.New(quiet{d.logger.Handler()}))
+func openDoor(ctx context.Context, d *Daemon) (*embedded.Door, error) {
+	door, err := embedded.OpenDoor(d.layout.Credentials(), slog.New(quiet{d.logger.Handler()}))
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +118,7 @@ func (d *Daemon) openDoor(ctx context.Context) (*embedded.Door, error) {
 		door.Close()
 		return nil, err
 	}
-	d.endpoint.Confined = config.Door{URL: door.URL(), TLS: bus.TLS{CA: trusted}}
+	d.endpoint.Confined = &config.Endpoint{URL: door.URL(), TLS: door.TLS}
 	return door, nil
 }
 

@@ -33,7 +33,7 @@ func (f *runFlags) add(c *cobra.Command) {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "run --agent FILE MESSAGE",
+		Use:   "run MESSAGE --agent FILE",
 		Short: "Ask an agent and let it work",
 		Long: `Asks an agent, shows what it says as it says it, and runs the commands that its
 constitution grants. Agents that it may ask lie beside its file. The language
@@ -77,7 +77,7 @@ const (
 func (a *app) dispatchCommand() *cobra.Command {
 	var f runFlags
 	c := &cobra.Command{
-		Use:   "dispatch --agent FILE [TRANSCRIPT]",
+		Use:   "dispatch [TRANSCRIPT] --agent FILE",
 		Short: "Run the commands of a recorded response",
 		Long: `Scans a response, from a file or standard input, as if the agent had just said it,
 and runs the commands that its constitution grants. What the agent would be told

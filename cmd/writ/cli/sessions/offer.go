@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/markdown"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/markdown"
 )
 
 // widestPlan is where a plan's lines are broken at most.
