@@ -40,7 +40,7 @@ func TestAnApprovalCoversTheFilesOfThePlan(t *testing.T) {
 		},
 		{[]string{"- `src/auth/`: all of it"}, []string{"src/auth/a.py", "src/auth/deep/b.py"}, []string{"src/authx.py", "src/a.py"}},
 		{[]string{"- `src/auth/*.py`: all of it"}, []string{"src/auth/a.py"}, []string{"src/auth/deep/b.py", "src/auth/a.js"}},
-		{[]string{"- `src/**/*.ts`", "- `app/[id]/page.tsx`"}, []string{"src/a.ts", "src/x/y/a.ts", "app/[id]/page.tsx"}, []string{"app/i/page.tsx", "lib/a.ts"}},
+		{[]string{"- `src/ui/**/*.ts`", "- `app/[id]/page.tsx`"}, []string{"src/ui/a.ts", "src/ui/x/y/a.ts", "app/[id]/page.tsx"}, []string{"app/i/page.tsx", "src/a.ts"}},
 		{[]string{"| file | what |", "|---|---|", "| `src/one.py` | totals |"}, []string{"src/one.py"}, []string{"src/two.py"}},
 		{[]string{"- /p/src/one.py: totals"}, []string{"src/one.py"}, []string{"src/two.py"}},
 		{[]string{"- `./`: whatever is needed", "- `src/one.py`"}, []string{"src/one.py"}, []string{"src/payment.py"}},

@@ -35,6 +35,7 @@ func TestGamedInOtherWays(t *testing.T) {
 	judgeGamed(t, "gamed_own", map[string]string{
 		"further-065": "that a name is there is little, and red before it is",
 		"further-075": "it takes the run: it passes before any code is written",
+		"further-112": "`src/[a-z]*` leaves open every file of the code, as `src/*` does",
 		"further-087": "that a name is there is little, and red before it is",
 	})
 }

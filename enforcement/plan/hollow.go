@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -78,13 +79,18 @@ var said = wordSet(`above below aforementioned see refer refers reference discus
 	built compile compiles compiled run runs running again always never behave behaves behaviour behavior
 	result results goal goals purpose point points step steps develop developed development write wrote writing
 	process produce provides provide enough many much most least lot us's whatever everyone nobody
+	carefully careful robust scalable maintainable manner reliable efficient efficiently readable modern elegant idiomatic
+	analysed analyzed analyse analyze proceed understood understand fulfilled fulfil fulfill edge case cases handled handle
 	significantly improve improves improved improvement improvements meet meets met satisfy satisfies satisfied
 	requested's apply applies applied applicable none available performs perform performed performing`)
 
-// substance counts the different words of a text that are about something.
-func substance(text string, seen map[string]bool) {
+// about are the different words of a text that are about something, beside those that
+// stand elsewhere already.
+func about(text string, elsewhere ...map[string]bool) map[string]bool {
+	seen := map[string]bool{}
 	for _, w := range plainWords(text) {
-		if hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] {
+		w = strings.TrimSuffix(w, "'s")
+		if hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] || slices.ContainsFunc(elsewhere, func(m map[string]bool) bool { return m[w] }) {
 			continue
 		}
 		seen[w] = true
@@ -92,44 +98,75 @@ func substance(text string, seen map[string]bool) {
 			seen[w+" "] = true
 		}
 	}
+	return seen
 }
 
-// says tells whether a text has that many different words about something.
-func says(text string, least int) bool {
-	seen := map[string]bool{}
-	substance(text, seen)
-	return len(seen) >= least
-}
+// leastSaid is how many different things a section has to say: what says fewer fits
+// every plan.
+const leastSaid = 2
 
-// What says fewer different things than these fits every plan.
-const (
-	leastOfAnalysis   = 2
-	leastOfCapability = 2
-)
-
-// hollow tells whether the section says nothing about this work in particular.
-func (s *section) hollow(name string) *Problem {
-	var all strings.Builder
-	best := false // or ticked, which is a problem of its own
-	for _, b := range s.blocks {
-		if b.kind == subheading || b.kind == header {
-			continue
-		}
-		all.WriteString(b.text() + "\n")
-		best = best || b.box != nil && (*b.box || says(b.text(), leastOfCapability))
+// hollow tells whether the section says nothing about this work in particular, or
+// nothing that the other sections do not say.
+func (s *section) hollow(name string, d *document) *Problem {
+	var paths map[string]bool
+	if files, _ := d.find(SectionFiles); files != nil {
+		named, _ := files.files()
+		paths = about(strings.Join(named, " "))
 	}
+	text := s.text()
 	p := &Problem{Code: Placeholder, Section: name, Line: s.line}
 	switch {
-	case name == SectionAnalysis && !says(all.String(), leastOfAnalysis):
+	case name == SectionAnalysis && (len(about(text)) < leastSaid || len(about(text, paths)) == 0 || d.copies(text)):
 		p.Text = "the section `## Analysis` would fit every plan. Say what is wrong or missing here, and how this work mends it."
-	case name == SectionAnalysis && repeats(all.String()):
+	case name == SectionAnalysis && repeats(text):
 		p.Text = "the section `## Analysis` says the same over and over. Say it once, and what else there is to say."
-	case name == SectionCapabilities && !best && len(s.capabilities()) > 0:
+	case name == SectionCapabilities && len(s.capabilities()) > 0 && !s.tells(paths, about(d.text(SectionAnalysis))):
 		p.Text = "no check box of `## Capabilities` says what will be different. Write what a user can observe afterwards."
 	default:
 		return nil
 	}
 	return p
+}
+
+// tells tells whether a capability says something beside the paths: of one word where
+// the analysis speaks of it, too. A ticked one is a problem of its own.
+func (s *section) tells(paths, analysis map[string]bool) bool {
+	for _, c := range s.capabilities() {
+		says := about(c.Text, paths)
+		for w := range says {
+			if len(says) >= leastSaid || analysis[w] {
+				return true
+			}
+		}
+		if c.Ticked {
+			return true
+		}
+	}
+	return false
+}
+
+// copies tells whether a text is that of a capability once more.
+func (d *document) copies(text string) bool {
+	boxes, _ := d.find(SectionCapabilities)
+	return boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
+}
+
+// text is what the section says below its headings.
+func (s *section) text() string {
+	var all strings.Builder
+	for _, b := range s.blocks {
+		if b.kind != subheading && b.kind != header {
+			all.WriteString(b.text() + "\n")
+		}
+	}
+	return all.String()
+}
+
+func (d *document) text(name string) string {
+	if s, _ := d.find(name); s != nil {
+		return s.text()
+	}
+	return ""
 }
 
 // repeats tells whether a text consists of one passage over and over.
@@ -158,22 +195,31 @@ func (s *section) boundless() *Problem {
 
 var choice = lazyregexp.New(`\[[^\]]*\]|\{[^}]*\}`)
 
+// roots are the folders that hold a project's code as a whole.
+var roots = wordSet("src source lib app pkg internal cmd packages")
+
+// everything tells whether a path leaves open which file it is: no name stands in it but
+// that of a folder above all code. An ending is no name.
 func everything(p string) bool {
 	p = path.Clean(p)
-	if p == "." || p == "/" || p == ".." {
+	if p == "." || p == "/" || p == ".." || roots[p] {
 		return true
 	}
 	if !strings.ContainsAny(p, "*?[{") {
 		return false
 	}
-	named, deep := 0, false
-	for part := range strings.SplitSeq(choice.ReplaceAllString(p, "*"), "/") {
-		deep = deep || strings.Contains(part, "**")
+	var named []string
+	parts := strings.Split(choice.ReplaceAllString(p, "*"), "/")
+	for i, part := range parts {
+		if i == len(parts)-1 && strings.ContainsAny(part, "*?") {
+			part = strings.TrimSuffix(part, path.Ext(part))
+		}
 		if strings.Trim(part, "*?.") != "" {
-			named++
+			named = append(named, part)
 		}
 	}
-	return named == 0 || named == 1 && deep && !strings.ContainsFunc(path.Base(p), func(r rune) bool { return unicode.IsLetter(r) })
+	last := parts[len(parts)-1]
+	return len(named) == 0 || len(named) == 1 && (roots[named[0]] || strings.Contains(p, "**") && strings.Trim(last, "*?.") == "")
 }
 
 // negation are words that turn "no matching rules" into its opposite.

@@ -151,7 +151,7 @@ func (d *document) absent(name string) *Problem {
 
 // judgeForm says whether the section has content at all and whether that
 // content is a placeholder.
-func (s *section) judgeForm(name string) *Problem {
+func (s *section) judgeForm(name string, d *document) *Problem {
 	if s.empty() {
 		return &Problem{Code: EmptySection, Section: name, Line: s.line, Text: fmt.Sprintf(
 			"the section `## %s` has no content of its own (code, comments and sub-headings do not count). Write it.", name)}
@@ -160,5 +160,5 @@ func (s *section) judgeForm(name string) *Problem {
 		return &Problem{Code: Placeholder, Section: name, Line: line, Text: fmt.Sprintf(
 			"the section `## %s` holds %s. Replace it by real content.", name, what)}
 	}
-	return s.hollow(name)
+	return s.hollow(name, d)
 }

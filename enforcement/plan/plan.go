@@ -127,7 +127,7 @@ func Validate(src []byte, loaded, known func(id string) bool) (Plan, []Problem) 
 			p.read(name, s, known)
 		}
 		if bad == nil {
-			bad = s.judgeForm(name)
+			bad = s.judgeForm(name, doc)
 		}
 		if bad != nil {
 			problems = append(problems, *bad)

@@ -217,8 +217,12 @@ func (v *goVisitor) cond(i *ast.IfStmt) strength {
 	w := v.s.condition(v.f.tokens(i.Cond))
 	if a, ok := i.Init.(*ast.AssignStmt); ok && w == meaningful {
 		for _, r := range a.Rhs {
-			if c, ok := r.(*ast.CallExpr); ok && len(c.Args) == 2 && comparer(c) {
+			c, ok := r.(*ast.CallExpr)
+			if ok && len(c.Args) == 2 && comparer(c) {
 				return v.s.check(v.f.tokens(c.Args[0]), v.f.tokens(c.Args[1]))
+			}
+			if ok && v.f.imports[identName(selected(c.Fun))] == "testing/quick" {
+				return v.property(c.Args[0])
 			}
 		}
 	}
@@ -226,6 +230,25 @@ func (v *goVisitor) cond(i *ast.IfStmt) strength {
 		return v.s.check(v.f.tokens(c.Args[0]), v.f.tokens(c.Args[1]))
 	}
 	return w
+}
+
+// property is the worth of the function that testing/quick calls: that of what it
+// returns.
+func (v *goVisitor) property(x ast.Expr) strength {
+	body := v.f.tokens(x)
+	if defs := v.s.defs[identName(x)]; len(defs) == 1 {
+		body = defs[0].value
+	}
+	best := unconditional
+	for i, t := range body {
+		if t.text == "return" {
+			best = max(best, v.s.check(splitAt(value(body, i+1), comparisons)...))
+		}
+	}
+	if best == unconditional {
+		return meaningful // a function of the file
+	}
+	return best
 }
 
 // comparison is a call like reflect.DeepEqual(a, b), negated or not.

@@ -278,11 +278,11 @@ func jsModules(t []lexeme) map[string]bool {
 		return nil
 	}
 	for i := range t {
-		if t[i].kind != str || !mocked[strings.Trim(t[i].text, `"'`)] || i == 0 || t[i-1].text != "from" {
+		if t[i].kind != str || !mocked[strings.Trim(t[i].text, `"'`)] || i < 2 || t[i-1].text != "from" && t[i-2].text != "require" {
 			continue
 		}
-		for j := i - 2; j >= max(0, i-60) && t[j].text != "import"; j-- {
-			if t[j].kind == word && t[j].text != "as" && t[j].text != "type" {
+		for j := i - 2; j >= max(0, i-60) && t[j].text != "import" && t[j].text != "const"; j-- {
+			if t[j].kind == word && t[j].text != "as" && t[j].text != "type" && t[j].text != "require" {
 				out[t[j].text] = true
 			}
 		}

@@ -96,9 +96,20 @@ func jsCall(s *scope, t []lexeme, c call, assertNames, handles map[string]bool) 
 	case method && c.first == "sinon" && prefixed(c.name, "called", "notCalled", "always", "never", "callOrder", "callCount") && len(c.args) > 0:
 		return s.check(c.args[0]), true
 	case method && c.name == "assert" && (c.first == "fc" || c.first == "jsc"):
-		return meaningful, true
+		return s.property(t[c.at:c.close]), true
 	}
 	return 0, false
+}
+
+// property is the worth of what a generated value is held against: that of the
+// expression behind the last arrow.
+func (s *scope) property(t []lexeme) strength {
+	for i := len(t) - 2; i > 0; i-- {
+		if t[i].text == "=>" && t[i+1].text != "{" {
+			return s.condition(value(t, i+1))
+		}
+	}
+	return meaningful
 }
 
 // directMember tells whether the call is name.method(…), not a call further

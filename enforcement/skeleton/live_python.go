@@ -1,6 +1,13 @@
 package skeleton
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+// anyPython is a condition that holds in each Python that there is.
+var anyPython = lazyregexp.New(`^sys\.version_info>=?\((?:2|3(?:,[0-8])?)[,)]`)
 
 // pySkips reads pytest's and unittest's marks by which a test does not run, is
 // expected to fail, or runs over no parameters.
@@ -32,7 +39,7 @@ func pySkips(d []lexeme) bool {
 				return true
 			}
 		case "skipif", "skipIf":
-			if fixed && v {
+			if fixed && v || anyPython.MatchString(joined(first)) {
 				return true
 			}
 		case "skipUnless":

@@ -1,6 +1,8 @@
 package skeleton
 
 import (
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -10,6 +12,7 @@ var (
 	batsTest   = lazyregexp.New(`^[ \t]*@test[ \t]+.*\{[ \t]*$`)
 	batsHelper = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?([A-Za-z_]\w*)[ \t]*\(\)[ \t]*\{`)
 	shellTest  = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?(test\w*)[ \t]*\(\)[ \t]*\{?`)
+	shellWhole = lazyregexp.New(`^([ \t]*(?:@test[ \t].*|(?:function[ \t]+)?\w+[ \t]*\(\)[ \t]*)\{)[ \t]+(\S.*?);?[ \t]*\}[ \t]*$`)
 	spockLabel = lazyregexp.New(`^\s*(given|setup|when|then|expect|where|cleanup|and):`)
 	shellCheck = lazyregexp.New(`^(?:assert|fail)[A-Za-z]*\b`)
 	batsCheck  = lazyregexp.New(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
@@ -39,7 +42,7 @@ func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 	var calls [][]string
 	var cur *test
 	helper := ""
-	for n, line := range strings.Split(string(src), "\n") {
+	for n, line := range shellLines(string(src)) {
 		code := strings.TrimSpace(line)
 		switch {
 		case begin.MatchString(line):
@@ -76,6 +79,26 @@ func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 		}
 	}
 	return tests
+}
+
+// shellLines are the lines of a script by their numbers; a function that stands on one
+// line is taken apart.
+func shellLines(src string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		n := -1
+		for line := range strings.SplitSeq(src, "\n") {
+			n++
+			parts := []string{line}
+			if m := shellWhole.FindStringSubmatch(line); m != nil {
+				parts = append(append([]string{m[1]}, strings.Split(m[2], "; ")...), "}")
+			}
+			for _, part := range parts {
+				if !yield(n, part) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func batsWorth(code string) (strength, bool) {
@@ -116,7 +139,7 @@ var (
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
-		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )
@@ -215,7 +238,13 @@ func judgeOther(t []lexeme) []test {
 	s.learn(t)
 	for _, c := range otherGrammar.calls(t) {
 		for _, a := range c.args {
-			if len(a) == 1 && !otherAssert.MatchString(c.name) { // perhaps by reference
+			if otherAssert.MatchString(c.name) || otherGrammar.builtins[c.name] || slices.ContainsFunc(a, func(tok lexeme) bool { return tok.text == "{" }) {
+				continue
+			}
+			for _, tok := range a {
+				s.set(handed, tok.text, true)
+			}
+			if len(a) == 1 { // perhaps by reference
 				s.lent[a[0].text] = true
 				s.set(literal, a[0].text, false)
 			}

@@ -60,6 +60,50 @@ func (s *scope) allOfNothing(t []lexeme) bool {
 	return false
 }
 
+var (
+	fileWriters = names("WriteFile writeFileSync writeFile write_text write_bytes writeString writeText file_put_contents write")
+	fileReaders = names("ReadFile readFileSync readFile read_text read_bytes readString readText file_get_contents read read_to_string")
+)
+
+// throughFile tells whether a value is read from the file into which the test itself
+// has written the variable that it is compared with. A write that depends on anything,
+// as on a flag that renews what is expected, stands deeper than the comparison.
+func (s *scope) throughFile(read, v []lexeme) bool {
+	if len(v) != 1 || len(s.defs[v[0].text]) != 1 || len(read) == 0 {
+		return false
+	}
+	level := s.columns[read[0].line]
+	if len(read) == 1 && len(s.defs[read[0].text]) == 1 {
+		read = s.defs[read[0].text][0].value
+	}
+	from := ""
+	for _, c := range s.g.calls(read) {
+		if fileReaders[c.name] {
+			from = filePath(read, c)
+		}
+	}
+	code := s.defs[v[0].text][0].code
+	for _, c := range s.g.calls(code) {
+		if from != "" && fileWriters[c.name] && filePath(code, c) == from && slices.ContainsFunc(c.args, func(a []lexeme) bool { return same(a, v) }) {
+			first := code[c.at-1-len(subject(code, c.at-1))]
+			return first.column == level && s.columns[first.line] == level
+		}
+	}
+	return false
+}
+
+// filePath is the path that a call reads or writes: what it is called on, or its first
+// argument.
+func filePath(t []lexeme, c call) string {
+	if before(t, c.at-1) == "." && c.at > 1 && t[c.at-2].text == ")" {
+		return joined(subject(t, c.at-1))
+	}
+	if len(c.args) == 0 {
+		return ""
+	}
+	return joined(c.args[0])
+}
+
 // programmedAnswer stands for what a function that the test replaced returns. No
 // language takes it for a name.
 const programmedAnswer = "@programmed"

@@ -209,6 +209,8 @@ func rubyAssertions(s *scope, t []lexeme) []assertion {
 		case member && tok.text == "verify":
 			out = append(out, assertion{tok.line, s.check(rubySubject(t, i-1))})
 		case member:
+		case (tok.text == "should" || tok.text == "should_not") && i+1 < len(t) && t[i+1].kind == word:
+			out = append(out, assertion{tok.line, meaningful}) // of the subject, which is named nowhere
 		case tok.text == "flunk" || tok.text == "raise" || tok.text == "fail":
 			if i == 0 || t[i-1].kind == newline || t[i-1].text == "{" {
 				out = append(out, assertion{tok.line, s.guarded(t, i)})

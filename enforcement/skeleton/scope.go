@@ -1,5 +1,7 @@
 package skeleton
 
+import "slices"
+
 // learn reads the assignments and the use of mocks in a piece of code.
 func (s *scope) learn(t []lexeme) {
 	s.note(t)
@@ -22,6 +24,9 @@ func (s *scope) learn(t []lexeme) {
 				s.defs[t[i-1].text] = append(s.defs[t[i-1].text], definition{line: t[i].line})
 			}
 		case "=", ":=":
+			if i > 2 && t[i-2].text == "," && (t[i-1].text == "_" || t[i-1].text == "err") {
+				s.define(t[i-3].text, t, i, value(t, i+1))
+			}
 			if name := s.target(t, i); name != "" {
 				v := value(t, i+1)
 				s.define(name, t, i, v)
@@ -149,6 +154,8 @@ func (s *scope) assign(name string, v []lexeme) {
 			s.set(mock, name, true)
 		case len(v) == 1 || v[0].text == "-" && len(v) == 2 || plain(v, s.g):
 			s.set(literal, name, true)
+		case !isFunction(v) && !slices.ContainsFunc(v, func(t lexeme) bool { return t.text == "chan" }):
+			s.set(fixed, name, true)
 		}
 	}
 }
@@ -203,7 +210,7 @@ func (s *scope) uses(t []lexeme) {
 		switch {
 		case tok.kind == punct && tok.text == "(":
 			name, first := callee(t, i, s.g)
-			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || s.g.makers(name) || s.is(mock, first))})
+			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || name == first && s.g.builtins[name] || s.g.makers(name) || s.is(mock, first))})
 		case tok.kind == punct && tok.text == ")":
 			if len(stack) > 0 {
 				stack = stack[:len(stack)-1]
@@ -215,7 +222,11 @@ func (s *scope) uses(t []lexeme) {
 			if i > 2 && t[i-1].text == "=" && t[i-2].kind == word && s.g.access[t[i-3].text] && !s.g.receiver[before(t, i-4)] {
 				s.set(handed, tok.text, true)
 			}
-			if r := s.g.rootAt(t, i); r.called {
+			r := s.g.rootAt(t, i)
+			if s.alters(t, i, r) {
+				s.set(altered, tok.text, true)
+			}
+			if r.called {
 				continue
 			}
 			for k := len(stack) - 1; k >= 0; k-- {

@@ -10,7 +10,7 @@
 //
 // What does not count: skipped and ignored tests, empty bodies, unconditional
 // failures ("not implemented"), comparisons of constants or of a value with
-// itself, what only looks at mocks that the test has programmed, and what cannot
+// itself, what the test itself made of literals and nothing else has touched, what only looks at mocks that the test has programmed, and what cannot
 // run or whose failure is caught and dropped. Helpers of
 // the same file count as part of the tests that call them. A mock that is handed
 // to real code may be verified.

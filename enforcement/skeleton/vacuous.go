@@ -111,6 +111,9 @@ func (s *scope) same(a, b []lexeme) bool {
 	if len(a) == 0 || len(b) == 0 || s.differs[a[0].line] || s.differs[b[0].line] {
 		return false
 	}
+	if s.throughFile(a, b) || s.throughFile(b, a) {
+		return true
+	}
 	a, adef := s.resolved(a)
 	b, bdef := s.resolved(b)
 	switch {

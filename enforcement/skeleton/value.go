@@ -28,6 +28,8 @@ const (
 	handed              // was handed to something real
 	void                // holds a collection without elements
 	deaf                // is a function that does not look at what it is given
+	fixed               // holds a collection or an object of literals
+	altered             // may be changed where it stands
 	facts
 )
 
@@ -141,6 +143,34 @@ type makeup struct {
 	unused  bool // that mock was handed to nothing real
 }
 
+// readers are members that leave what they belong to as it is.
+var readers = names("size length len count Length Count Len get contains containsKey includes has indexOf isEmpty equals at first last join keys values entries to of")
+
+// alters tells whether the variable at i, where the chain r begins, may be changed
+// there: by a member, by an element of it that is set or counted, or by being taken
+// under another name.
+func (s *scope) alters(t []lexeme, i int, r root) bool {
+	switch before(t, i-1) {
+	case "del", "delete":
+		return true
+	case "=", ":=":
+		return r.end == i && (r.end+1 >= len(t) || t[r.end+1].kind != punct || t[r.end+1].text == ";")
+	}
+	if len(r.chain) > 0 && (r.called || s.g == rubyGrammar) && !readers[r.chain[0]] {
+		return true
+	}
+	if r.end+1 >= len(t) {
+		return false
+	}
+	switch t[r.end+1].text {
+	case "++", "--", "<<":
+		return true
+	case "=":
+		return r.end > i
+	}
+	return r.end > i && len(t[r.end+1].text) == 2 && t[r.end+1].text[1] == '=' && strings.Contains("+-*/|&%", t[r.end+1].text[:1])
+}
+
 func (s *scope) makeup(t []lexeme) makeup {
 	var m makeup
 	for i := 0; i < len(t); i++ {
@@ -171,6 +201,7 @@ func (s *scope) makeup(t []lexeme) makeup {
 			i = r.end
 		case s.is(deaf, r.name):
 			i = r.end
+		case s.is(fixed, r.name) && !s.is(altered, r.name) && !s.is(handed, r.name) && !s.lent[r.name]:
 		case s.is(literal, r.name) || s.g.builtins[r.name] || !r.called && s.constantAt(r.name, tok.line):
 		default:
 			m.dynamic = true
