@@ -131,16 +131,6 @@ func (s *search) tiers() {
 	}
 }
 
-// How much a text must read like a task, or the best rule be the likelier: any text,
-// which reads like talk below 0; one whose first words ask how things are, or order something to be looked at, run or
-// moved; one that asks why or answers, or is about an editor, which is as often no
-// matter of the code.
-const (
-	plainTask  = 0.2
-	askedTask  = 0.3
-	askedAside = 0.6
-)
-
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
 	d := &s.ix.decision
@@ -150,19 +140,7 @@ func (s *search) least() float64 {
 	case s.vector == nil:
 		return d.Any
 	}
-	return d.Least(d.task(s.vector), s.form.question || s.form.chore, s.form.aside)
-}
-
-// Least is the chance that the best rule must have for anything to be given for a
-// text that reads so much like a task, asks or orders a chore, or is an aside.
-func (d *Decision) Least(task float64, asked, aside bool) float64 {
-	switch {
-	case task < 0, task < askedTask && asked, task < askedAside && aside:
-		return d.Asked
-	case task < plainTask:
-		return d.Near
-	}
-	return d.Any
+	return d.Least(s.task)
 }
 
 // tier is that of a rule with such a chance.

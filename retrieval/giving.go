@@ -26,11 +26,9 @@ const (
 	evOne      = iota
 	evCosine   // of the nearest view of the rule
 	evTop      // of the nearest rule to the text
-	evWords    // BM25 over the most that any text could have for the query's words
 	evWorth    // how many perfectly matched rare words the rule's score amounts to
 	evCoverage // share of the query's words, by idf, that the rule holds
 	evSubject  // how much nearer the text is to rules than to talk
-	evLength   // of the text, in distinct words
 	evTitle    // cosine of title and statement
 	evTrigger  // cosine of the trigger
 	evSymptom  // cosine of the nearest symptom
@@ -38,11 +36,6 @@ const (
 	evOwn      // the rule is about a language or framework of the project or the text
 	evForeign  // it is about another one
 	evMethod   // it is about the way of working, not about code
-	evQuestion // the text asks how things are
-	evChore    // the text orders something to be looked at, run, moved or told
-	evTool     // the text names a tool of the developer's desk
-	evDeictic  // the text points at what was said before
-	evShort    // the text has three words at most
 	evNamed    // the text names the rule's language, framework or technology
 	evTask     // how much the text reads like a task rather than like talk
 	numEvidence
@@ -50,8 +43,8 @@ const (
 
 // EvidenceNames name the parts of a hit's evidence, the constant first.
 var EvidenceNames = [numEvidence]string{
-	"one", "cosine", "top", "words", "worth", "coverage", "subject", "length", "title", "trigger", "symptom", "whole",
-	"own", "foreign", "method", "question", "chore", "tool", "deictic", "short", "named", "task",
+	"one", "cosine", "top", "worth", "coverage", "subject", "title", "trigger", "symptom", "whole",
+	"own", "foreign", "method", "named", "task",
 }
 
 // Decision is a fitted judgement of whether a rule is right for a text: the odds
@@ -62,10 +55,10 @@ type Decision struct {
 	Whole    float64            `json:"whole"`    // least chance of a rule that is given in full
 	Line     float64            `json:"line"`     // least chance of one that is given as a line
 	Any      float64            `json:"any"`      // least chance of the best one for anything to be given
-	Near     float64            `json:"near"`     // the same where the text hardly reads more like a task than like talk
-	Asked    float64            `json:"asked"`    // the same where it reads like talk, or hardly like a task and is a question, a chore or an aside
-	// Task is the constant, then a weight for each dimension of a text's vector, of
-	// the line that tells tasks, above 0, from talk.
+	Even     float64            `json:"even"`     // the same where the text reads as much like talk as like a task
+	Doubt    float64            `json:"doubt"`    // how fast its odds rise the less the text reads like a task
+	// Task are the weights of what [Placed] tells of a text, of the line between
+	// tasks, above 0, and talk.
 	Task []float64 `json:"task,omitempty"`
 
 	weights evidence
@@ -77,11 +70,11 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.55, Line: 0.03, Any: 0.06, Near: 0.3, Asked: 0.5}
+var DefaultDecision = Decision{Whole: 0.6, Line: 0.03, Any: 0.06, Even: 0.33, Doubt: 4}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
-var plainDecision = Decision{Whole: injectFrom, Line: titlesFrom, Any: titlesFrom, Near: titlesFrom, Asked: titlesFrom}
+var plainDecision = Decision{Whole: injectFrom, Line: titlesFrom, Any: titlesFrom}
 
 // decisionFor is the decision that was fitted on an embedder, and whether there
 // is one.
@@ -131,32 +124,38 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 	specific := language.Specific(domain)
 	named := specific && s.named[domain] || subject != "" && s.names(subject)
 	own := named || specific && s.languages[domain] || subject != "" && s.subjects[subject]
-	most := max(s.words.Most(), 1e-9)
 	e = evidence{
-		evOne: 1, evCosine: c.cosine, evTop: s.top, evWords: c.bm25 / most,
+		evOne: 1, evCosine: c.cosine, evTop: s.top,
 		evWorth: math.Log1p(s.ix.worth(proof)), evCoverage: c.coverage,
-		evSubject: s.subject, evLength: math.Log1p(float64(min(s.words.Words(), longText))),
-		evOwn: indicate(own), evForeign: indicate(specific && !own),
-		evMethod:   indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
-		evQuestion: indicate(s.form.question), evChore: indicate(s.form.chore),
-		evTool:    indicate(s.form.tool),
-		evDeictic: float64(s.form.deictic), evShort: indicate(s.form.short),
-		evNamed: indicate(named), evTask: s.ix.decision.task(s.vector),
+		evSubject: s.subject,
+		evOwn:     indicate(own), evForeign: indicate(specific && !own),
+		evMethod: indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
+		evNamed:  indicate(named), evTask: s.task,
 	}
 	s.viewCosines(c, &e)
 	return e
 }
 
 // task is how far a text lies on the side of tasks, within bounds.
-func (d *Decision) task(v []float32) float64 {
-	if len(d.Task) != len(v)+1 {
+func (d *Decision) task(f form, v []float32) float64 {
+	if len(d.Task) != 1+len(v)+formParts {
 		return 0
 	}
-	sum := d.Task[0]
-	for i, x := range v {
-		sum += float64(d.Task[i+1] * float64(x))
+	var sum float64
+	for i, x := range placed(f, v) {
+		sum += float64(d.Task[i] * x)
 	}
-	return min(max(sum, -taskBound), taskBound)
+	return min(max(sum, -TaskBound), TaskBound)
+}
+
+// Least is the chance that the best rule must have for anything to be given for a
+// text that reads so much like a task.
+func (d *Decision) Least(task float64) float64 {
+	if len(d.Task) == 0 {
+		return d.Any
+	}
+	odds := d.Even / (1 - d.Even) * math.Exp(-float64(d.Doubt*task))
+	return max(d.Any, odds/(1+odds))
 }
 
 // elsewhere says that a rule is about a technology that the project has not and
@@ -180,10 +179,8 @@ func (s *search) names(subject string) bool {
 }
 
 const (
-	// taskBound is as much a task, or as little, as a text can be.
-	taskBound = 1.5
-	// longText is the length, in distinct words, from which all texts are long.
-	longText = 12
+	// TaskBound is as much a task, or as little, as a text can be.
+	TaskBound = 1.5
 	// methodDomain holds the rules about the way of working.
 	methodDomain = "process"
 )
@@ -236,7 +233,7 @@ func (s *search) decide() {
 		s.besides()
 		return
 	}
-	s.top = s.bestCosine()
+	s.top, s.task = s.bestCosine(), s.ix.decision.task(s.form, s.vector)
 	s.languages, s.named = foldSet(s.q.Languages), language.Named(s.form.words)
 	for i := range s.pool {
 		c := &s.pool[i]

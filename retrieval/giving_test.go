@@ -218,24 +218,32 @@ func TestTechnologiesThatAProjectHasNotAreLeftOut(t *testing.T) {
 	}
 }
 
-// What reads like talk, or hardly like a task, has to have a likelier rule.
+// The less a text reads like a task, the likelier its best rule has to be; where
+// no line tells tasks from talk, how it reads says nothing.
 func TestTheLeastChanceDependsOnHowMuchATextReadsLikeATask(t *testing.T) {
-	d := Decision{Any: 0.1, Near: 0.2, Asked: 0.3}
-	for _, c := range []struct {
-		task         float64
-		asked, aside bool
-		want         float64
-	}{
-		{1, true, true, 0.1},
-		{0.5, true, false, 0.1},
-		{0.5, false, true, 0.3},
-		{0.25, false, false, 0.1},
-		{0.25, true, false, 0.3},
-		{0.1, false, false, 0.2},
-		{-0.1, false, false, 0.3},
-	} {
-		if got := d.Least(c.task, c.asked, c.aside); got != c.want {
-			t.Errorf("%+v: %v", c, got)
+	d := Decision{Any: 0.1, Even: 0.3, Doubt: 4, Task: []float64{1}}
+	for task, want := range map[float64]float64{1: 0.1, 0.4: 0.1, 0: 0.3, -0.5: 0.76, -1.5: 0.994} {
+		if got := d.Least(task); math.Abs(got-want) > 0.001 {
+			t.Errorf("%v: %v, want %v", task, got, want)
+		}
+	}
+	if got := (&Decision{Any: 0.1, Even: 0.3, Doubt: 4}).Least(-1); got != 0.1 {
+		t.Errorf("without a line: %v", got)
+	}
+}
+
+// A question, an order to look at something and an aside read less like a task
+// than the same words as an order to make something.
+func TestTheFormOfATextCounts(t *testing.T) {
+	d, fitted := decisionFor("all-MiniLM-")
+	if !fitted {
+		t.Fatal("no decision is fitted")
+	}
+	v := make([]float32, len(d.Task)-1-formParts)
+	made := d.task(formOf("limit the login attempts"), v)
+	for _, text := range []string{"do we limit the login attempts", "show the login attempts", "no, the login attempts", "limit the login attempts?"} {
+		if got := d.task(formOf(text), v); got >= made {
+			t.Errorf("%q: %.2f, and the order %.2f", text, got, made)
 		}
 	}
 }

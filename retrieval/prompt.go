@@ -20,16 +20,10 @@ var (
 		bring install count`)
 	// telling are phrases that ask for an account of something, wherever they stand.
 	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me"}
-	// tools are what developers work with at their own desk, beside the project's code.
-	tools = wordSet(`git npm npx yarn pnpm pip cargo rustc rustup gradle maven mvn tsc webpack vite brew homebrew nvm
-		editor terminal debugger breakpoint toolchain linter formatter
-		node_modules laptop keyboard shortcut build compile compiling`)
-	// editors are those of the tools that are never the project's.
+	// editors are what developers work with at their own desk, never the project's.
 	editors = wordSet(`vscode vim nvim neovim emacs intellij pycharm rider xcode ide zshrc bashrc dotfiles tmux`)
 	// replies begin an answer to what was said before.
 	replies = wordSet(`no nope nah yes yeah yep ok okay sure thanks wait sorry hm hmm continue again`)
-	// deictic words point at what was said before.
-	deictic = wordSet(`this that it them same other again last previous these second`)
 )
 
 func wordSet(words string) map[string]bool {
@@ -45,31 +39,22 @@ type form struct {
 	question bool // asks how things are
 	aside    bool // asks why, answers, or is about an editor
 	chore    bool // orders something to be looked at, run, moved or told
-	tool     bool // names a tool of the developer's desk
-	deictic  int  // words that point at what was said before, two at most
-	short    bool // three words at most
+	mark     bool // has a question mark
 	words    map[string]bool
 	plain    string // the words with one space between
 }
-
-// fewWords is the length of a short text.
-const fewWords = 3
 
 // formOf reads a text.
 func formOf(text string) form {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("+#'./", r)
 	})
-	f := form{short: len(words) <= fewWords, words: make(map[string]bool, len(words))}
+	f := form{mark: strings.Contains(text, "?"), words: make(map[string]bool, len(words))}
 	for i, word := range words {
 		word = strings.Trim(word, "./'")
 		words[i] = word
 		f.words[word] = true
-		f.tool = f.tool || tools[word] || editors[word]
 		f.aside = f.aside || editors[word]
-		if deictic[word] && f.deictic < 2 {
-			f.deictic++
-		}
 		if i == 0 {
 			f.chore, f.aside = chores[word], f.aside || word == "why" || replies[word]
 			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
@@ -77,6 +62,35 @@ func formOf(text string) form {
 	}
 	f.plain = strings.Join(words, " ")
 	f.chore = f.chore || slices.ContainsFunc(telling, func(phrase string) bool { return strings.Contains(f.plain, phrase) })
-	f.question = f.question || f.tool && f.words["why"]
 	return f
+}
+
+// formParts is how many numbers a form is to the line between tasks and talk, and
+// formScale how much one of them is beside a vector of length one.
+const (
+	formParts = 4
+	formScale = 0.3
+)
+
+// parts are the form as numbers.
+func (f form) parts() [formParts]float64 {
+	return [formParts]float64{
+		formScale * indicate(f.question), formScale * indicate(f.aside), formScale * indicate(f.chore), formScale * indicate(f.mark),
+	}
+}
+
+// Placed is what the line between tasks and talk looks at: a constant, a text's
+// vector and its form.
+func Placed(text string, v []float32) []float64 {
+	return placed(formOf(text), v)
+}
+
+func placed(f form, v []float32) []float64 {
+	x := make([]float64, 1, 1+len(v)+formParts)
+	x[0] = 1
+	for _, value := range v {
+		x = append(x, float64(value))
+	}
+	parts := f.parts()
+	return append(x, parts[:]...)
 }

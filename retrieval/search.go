@@ -64,6 +64,7 @@ type search struct {
 	firstPass []int
 	subject   float64
 	top       float64 // the best cosine of the pool
+	task      float64 // how much the text reads like a task
 	form      form
 	languages map[string]bool // of the project and the files at hand
 	subjects  map[string]bool // technologies of theirs

@@ -275,7 +275,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 		least := d.Any
 		if len(own) > 0 {
 			e := own[0].evidence
-			least = d.Least(e[placeOf("task")], e[placeOf("question")]+e[placeOf("chore")] > 0, false)
+			least = d.Least(e[placeOf("task")])
 		}
 		whole, lines, hits, found := 0, 0, 0.0, 0.0
 		for _, r := range own {

@@ -55,7 +55,7 @@ func TestSharesCountWhatWouldBeGiven(t *testing.T) {
 	}
 	rules = append(rules, judgedRule{query: 1, evidence: evidence, chance: 0.6}, judgedRule{query: 2, evidence: evidence, chance: 0.11},
 		judgedRule{query: 3, evidence: evidence, chance: 0.9})
-	got := shares(retrieval.Decision{Whole: 0.5, Line: 0.05, Any: 0.05, Near: 0.12, Asked: 0.5}, rules, truth)
+	got := shares(retrieval.Decision{Whole: 0.5, Line: 0.05, Any: 0.05, Even: 0.12, Task: []float64{1}}, rules, truth)
 	if want := (GivenShares{Whole: 0.5, Given: 4, Precision: 0.25, Covered: 1, Reached: 0.5, Wrongly: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -79,7 +79,7 @@ func TestADecisionIsFittedOnTheCorpusItJudges(t *testing.T) {
 		Options: retrieval.Options{Embedder: e},
 	}
 	g, err := FitGiving(c, retrieval.DefaultDecision)
-	if err != nil || g.Groups != 3 || g.Rules < 6 || g.Decision.Weights["cosine"] <= 0 || g.Decision.Weights["words"] <= 0 {
+	if err != nil || g.Groups != 3 || g.Rules < 6 || g.Decision.Weights["cosine"] <= 0 || g.Decision.Weights["worth"] <= 0 {
 		t.Errorf("%+v, %v", g, err)
 	}
 	var b strings.Builder

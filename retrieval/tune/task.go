@@ -9,42 +9,29 @@ import (
 	"github.com/writbus/writ/retrieval/vector"
 )
 
-const (
-	// taskRidge is the precision of the belief that a dimension tells nothing.
-	taskRidge = 10
-	// viewWeight is that of a trigger or symptom among the tasks: people seldom
-	// write as rules do.
-	viewWeight = 0.1
-)
+// taskRidge is the precision of the belief that a dimension tells nothing.
+const taskRidge = 3
 
 // tasksAndTalk fits the line that tells tasks from talk, by weighted least
-// squares on vectors: tasks are the queries that are given for tasks and, with
-// little weight, what rules say of when they hold; talk are the others and the
-// background. It returns the line, and of each query its place by a line that was
-// fitted without the query's group.
+// squares on what [retrieval.Placed] tells of them: tasks are the queries that are
+// given for tasks, talk are the others and the background. It returns the line, and
+// of each query its place by a line that was fitted without the query's group.
 func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 	var texts []taskText
-	add := func(group, text string, task bool, weight float64) {
+	add := func(group, text string, task bool) {
 		if err != nil {
 			return
 		}
 		var v []float32
 		if v, err = vector.OfQuery(c.Options.Embedder, text); err == nil {
-			texts = append(texts, taskText{group: group, vector: v, task: task, weight: weight})
+			texts = append(texts, taskText{group: group, placed: retrieval.Placed(text, v), task: task, weight: 1})
 		}
 	}
 	for _, q := range c.Truth {
-		add(q.Group, q.Query, isTask(q), 1)
-	}
-	for _, r := range c.Rules {
-		for _, view := range append([]string{r.Trigger}, r.Symptoms...) {
-			if view != "" {
-				add("", view, true, viewWeight)
-			}
-		}
+		add(q.Group, q.Query, isTask(q))
 	}
 	for _, text := range retrieval.BackgroundTexts() {
-		add("", text, false, 1)
+		add("", text, false)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -59,7 +46,7 @@ func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 			fitted = all.without(sumsOf(texts, func(group string) bool { return group == q.Group })).solve()
 			byGroup[q.Group] = fitted
 		}
-		beyond = append(beyond, place(fitted, texts[i].vector))
+		beyond = append(beyond, place(fitted, texts[i].placed))
 	}
 	for i := range line {
 		line[i] = math.Round(line[i]*1000) / 1000
@@ -75,7 +62,7 @@ func isTask(q benchmark.Query) bool {
 
 type taskText struct {
 	group  string
-	vector []float32
+	placed []float64
 	task   bool
 	weight float64
 }
@@ -101,25 +88,20 @@ type sums struct {
 }
 
 func sumsOf(texts []taskText, counts func(group string) bool) sums {
-	n := len(texts[0].vector) + 1
+	n := len(texts[0].placed)
 	s := sums{products: make([][]float64, n), targets: make([]float64, n)}
 	for i := range s.products {
 		s.products[i] = make([]float64, i+1)
 	}
-	x := make([]float64, n)
 	for _, t := range texts {
 		if !counts(t.group) {
 			continue
 		}
-		x[0] = 1
-		for i, value := range t.vector {
-			x[i+1] = float64(value)
-		}
 		target := 2*indicator(t.task) - 1
-		for i, a := range x {
+		for i, a := range t.placed {
 			a *= t.weight
 			s.targets[i] += a * target
-			for j, b := range x[:i+1] {
+			for j, b := range t.placed[:i+1] {
 				s.products[i][j] += a * b
 			}
 		}
@@ -147,10 +129,10 @@ func (s sums) solve() []float64 {
 	return cholesky(a, s.targets)
 }
 
-func place(line []float64, v []float32) float64 {
-	sum := line[0]
-	for i, x := range v {
-		sum += line[i+1] * float64(x)
+func place(line, placed []float64) float64 {
+	var sum float64
+	for i, x := range placed {
+		sum += line[i] * x
 	}
-	return min(max(sum, -1.5), 1.5)
+	return min(max(sum, -retrieval.TaskBound), retrieval.TaskBound)
 }
