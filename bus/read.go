@@ -109,21 +109,26 @@ func (c *Conn) several(ctx context.Context, a schemas.Aggregate, from uint64, fn
 	subject, inbox := "$JS.API.DIRECT.GET."+string(a.Kind.Stream()), c.nc.NewInbox()
 	guarded, release := c.guards.watch(ctx, subject)
 	defer release()
-	answers, err := c.nc.SubscribeSync(inbox)
+	// The library's own queue has room for 65,536, half a megabyte that is cleared each time.
+	answers := make(chan *nats.Msg, tailTogether+1)
+	sub, err := c.nc.ChanSubscribe(inbox, answers)
 	if err != nil {
 		return causeOf(guarded, err)
 	}
-	defer func() { _ = answers.Unsubscribe() }() // the connection is closed otherwise
+	defer func() { _ = sub.Unsubscribe() }() // the connection is closed otherwise
 	if err := c.nc.PublishRequest(subject, inbox, body); err != nil {
 		return causeOf(guarded, err)
 	}
 	for first := true; ; first = false {
-		answer, err := answers.NextMsgWithContext(guarded)
+		var answer *nats.Msg
+		select {
+		case answer = <-answers:
+		case <-guarded.Done():
+			return causeOf(guarded, guarded.Err())
+		}
 		switch {
-		case first && errors.Is(err, nats.ErrNoResponders):
+		case first && answer.Header.Get("Status") == noResponders:
 			return c.single(ctx, a, from, fn) // which asks the stream's leader
-		case err != nil:
-			return causeOf(guarded, err)
 		case answer.Header.Get("Status") == endOfBatch && answer.Header.Get(pendingHeader) == "0":
 			return ErrNotFound
 		case answer.Header.Get("Status") == endOfBatch:
@@ -140,6 +145,7 @@ func (c *Conn) several(ctx context.Context, a schemas.Aggregate, from uint64, fn
 
 const (
 	endOfBatch    = "204"
+	noResponders  = "503"
 	pendingHeader = "Nats-Num-Pending"
 )
 

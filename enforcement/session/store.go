@@ -208,8 +208,8 @@ func (s *Sessions) refresh(ctx context.Context, one *session) error {
 	if one.state, one.seq, err = s.viewed(aggregate); err != nil {
 		return err
 	}
-	// Most views are at the end of the session: one look tells.
-	if last, err := s.Conn.LastOf(ctx, aggregate); err == nil && last.Seq == one.seq {
+	// Most views are at the end of the session, and most of the others have none: one look tells.
+	if last, err := s.Conn.LastOf(ctx, aggregate); err == nil && last.Seq == one.seq || errors.Is(err, bus.ErrNotFound) && one.seq == 0 {
 		one.loaded = true
 		one.publish()
 		return nil

@@ -32,7 +32,8 @@ const (
 	archiveMost      = 8192
 	archiveMostBytes = 8 << 20
 	archiveEvery     = time.Minute
-	archiveSoon      = time.Second // while the stream takes nothing for it, or is about to
+	archiveSoon      = time.Second     // while the stream takes nothing for it, or is about to
+	archiveBarren    = 5 * time.Second // after room could not be made
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
@@ -69,8 +70,7 @@ type Archiver struct {
 	mu      sync.Mutex
 	problem string // why it could not go on
 	full    []string
-	looked  int    // segments that were read to see whether they are whole
-	filled  uint64 // see fills
+	looked  int // segments that were read to see whether they are whole
 	broken  map[string]string
 }
 
@@ -102,18 +102,17 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 				return
 			case <-time.After(wait):
 			}
-			fills := a.fills(running)
-			if fills {
-				a.Audit.Seal(running) // only what is signed leaves
-			} else if !bus.Refusing(a.Log) && a.Now().Sub(last).Abs() < archiveEvery {
+			if rested := a.Now().Sub(last).Abs() >= archiveEvery; !rested && a.fills(running) {
+				a.makeRoom(running)
+				continue
+			} else if !rested && !bus.Refusing(a.Log) {
 				continue
 			}
 			if _, err := a.Run(running); err != nil && running.Err() == nil {
 				a.Logger.Warn("archive old records", "error", err)
 			}
-			if last = a.Now(); !fills {
-				a.look(running)
-			}
+			last = a.Now()
+			a.look(running)
 		}
 	}()
 	return func() {
@@ -132,10 +131,10 @@ func (a *Archiver) makeRoom(ctx context.Context) bool {
 	if a.made.Load() != before {
 		return true // for another append that found it full
 	}
-	if a.Now().Sub(a.barren).Abs() < archiveSoon {
+	if a.Now().Sub(a.barren).Abs() < archiveBarren {
 		return false
 	}
-	a.Audit.Seal(ctx)
+	a.Audit.Seal(ctx) // only what is signed leaves
 	left, err := a.run(ctx, true)
 	if err != nil && ctx.Err() == nil {
 		a.Logger.Warn("make room in a full stream", "error", err)
@@ -146,20 +145,10 @@ func (a *Archiver) makeRoom(ctx context.Context) bool {
 	return left > 0
 }
 
-// fills says whether the stream is near its bound, and nearer than when it was last
-// asked and was: a minute may be too long to wait.
+// fills says whether the stream is near its bound: a minute may be too long to wait.
 func (a *Archiver) fills(ctx context.Context) bool {
-	most := uint64(max(a.Retention.MaxBytes, 0))
-	if most == 0 {
-		return false
-	}
 	state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream)
-	if err != nil || state.Bytes < most/100*archiveAt || state.Bytes < a.filled+most/100 {
-		a.filled = min(a.filled, state.Bytes)
-		return false
-	}
-	a.filled = state.Bytes
-	return true
+	return err == nil && a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveAt //nolint:gosec // a size
 }
 
 // Problems are what status and doctor tell of the archive.

@@ -69,13 +69,7 @@ func (a *Auditor) mend(s schemas.Stream, before remembered, tree *audit.Tree) er
 // mendFrom mends with the tree of a stream, where that is there.
 func (a *Auditor) mendFrom(ctx context.Context, s schemas.Stream, before remembered) error {
 	a.waitFor(ctx, s)
-	err := a.Views.Read(audit.Name, func(view projections.Reader) error {
-		tree, err := audit.OpenTree(view, s)
-		if err != nil {
-			return err
-		}
-		return a.mend(s, before, tree)
-	})
+	err := a.tree(s, func(tree *audit.Tree) error { return a.mend(s, before, tree) })
 	if errors.Is(err, projections.ErrNotReady) {
 		return nil
 	}

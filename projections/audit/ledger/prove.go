@@ -151,23 +151,15 @@ func (a *Auditor) Find(ctx context.Context, s schemas.Stream, id string) (seq ui
 
 // lookFor looks for an event in the trees. It returns audit.ErrNoRecord.
 func (a *Auditor) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
-	err = a.Views.Read(audit.Name, func(view projections.Reader) error {
-		for _, s := range schemas.Streams() {
-			tree, err := audit.OpenTree(view, s)
-			if err != nil {
-				return err
-			}
-			found, err := tree.Find(id, everywhere)
-			if err == nil {
-				stream, seq = s, found
-				return nil
-			}
-			if !errors.Is(err, audit.ErrNoRecord) {
-				return err
-			}
+	for _, stream = range schemas.Streams() {
+		err = a.tree(stream, func(tree *audit.Tree) (err error) {
+			seq, err = tree.Find(id, everywhere)
+			return err
+		})
+		if !errors.Is(err, audit.ErrNoRecord) {
+			break
 		}
-		return audit.ErrNoRecord
-	})
+	}
 	return stream, seq, err
 }
 

@@ -188,11 +188,7 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 	}
 	kept := sealed{checkpoint: tip.last, signed: tip.signed}
 	a.waitFor(ctx, s)
-	err = a.Views.Read(audit.Name, func(view projections.Reader) error {
-		tree, err := audit.OpenTree(view, s)
-		if err != nil {
-			return err
-		}
+	err = a.tree(s, func(tree *audit.Tree) error {
 		if err := errors.Join(extends(tree, tip.last), a.holds(before, tree, tip)); err != nil {
 			return err
 		}
