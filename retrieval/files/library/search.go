@@ -23,7 +23,7 @@ func (l *Library) search(ctx context.Context, r schemas.ArtifactSearchRequest) (
 	}
 	reply, err := p.finder.Search(r, strategies)
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
+	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
 	return reply, l.asked(p, err)
 }
 
@@ -72,7 +72,7 @@ func (l *Library) contextFor(ctx context.Context, p *project, r schemas.Artifact
 		return reply, l.asked(p, err)
 	}
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
+	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
 	if r.Session == "" || len(reply.Artifacts) == 0 {
 		return reply, nil
 	}
@@ -103,6 +103,16 @@ func (p *project) fresher(age schemas.ArtifactIndexAge) schemas.ArtifactIndexAge
 	age.AgeSeconds, age.Changed = now.AgeSeconds, max(age.Changed, now.Changed)
 	age.Stale = age.Stale || now.Stale
 	return age
+}
+
+// unsettled says that an answer did not wait for all that changed, "" where it did.
+func (p *project) unsettled() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fresh.telling == nil && (p.fresh.looking == nil || p.fresh.watching != nil) {
+		return ""
+	}
+	return "the files are still being looked at, so what changed last may be missing: ask again"
 }
 
 // lookEvery is how often searches have the files looked at, at the least, where
