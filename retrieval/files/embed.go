@@ -152,7 +152,12 @@ func (p *Project) adopt(paths []string, asked *Snapshot, docs []describe.Describ
 	}
 	next := *now
 	next.Revision++
-	next.Index = p.outside(now.Index.Update(put, nil).Tidied(mostSegments))
+	if search.Guarded(func() error {
+		next.Index = p.outside(now.Index.Update(put, nil).Tidied(mostSegments))
+		return nil
+	}) != nil {
+		return // the next search says so
+	}
 	p.current.Store(&next)
 	p.changed.tell()
 }

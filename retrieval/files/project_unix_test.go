@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fsnotify/fsnotify"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -83,5 +84,26 @@ func TestBadFilesStopNothing(t *testing.T) {
 	}
 	if !readable && len(s.Problems) != 4 || readable && len(s.Problems) != 2 {
 		t.Errorf("%+v", s.Problems)
+	}
+}
+
+// TestAFolderThatCannotBeReadEndsNoWatch: nothing in it is in the index.
+func TestAFolderThatCannotBeReadEndsNoWatch(t *testing.T) {
+	tr := newTree(t)
+	tr.write("closed/b.md", "# b\n")
+	if err := os.Chmod(tr.at("closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(tr.at("closed"), 0o700) })
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = watcher.Close() }()
+	w := newWatch(tr.open(&journal{}), watcher, nil)
+	w.entered = map[string]bool{}
+	asNobody(t, tr.root, func() { w.enter(tr.at("closed")) })
+	if w.refused != nil {
+		t.Error(w.refused)
 	}
 }

@@ -238,10 +238,10 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	if len(indexed) != s.Index.Len() || slices.ContainsFunc(indexed, func(path string) bool { return !s.Index.Has(path) }) {
 		return nil, fmt.Errorf("%w: it holds %d documents of %d", ErrSaved, s.Index.Len(), len(indexed))
 	}
-	s.Index = p.outside(s.Index)
 	if len(drop) > 0 {
 		s.Index = s.Index.Update(nil, drop)
 	}
+	s.Index = p.outside(s.Index)
 	s.docs = documents{}.with(docs)
 	s.relations = &relations{docs: s.docs}
 	p.files = files

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/retrieval/artifact/catalog"
+	"github.com/writbus/writ/retrieval/artifact/search"
 )
 
 const (
@@ -82,13 +83,14 @@ func (p *Project) saveKept(ctx context.Context) {
 func (p *Project) recordAndIndex(ctx context.Context, w *work) error {
 	p.stage.Store(&Progress{Stage: "recording"})
 	var made sync.WaitGroup
-	made.Go(func() { p.index(w) }) // while the log writes
+	var failed error
+	made.Go(func() { failed = search.Guarded(func() error { return p.index(w) }) }) // while the log writes
 	d := catalog.Decide(p.catalog, p.look(w))
 	w.built.Counts.Add(d.Counts)
 	w.recorded = len(d.Record)
 	err := p.record(ctx, d.Record)
 	made.Wait()
-	return err
+	return cmp.Or(err, failed)
 }
 
 // latest is the index as far as there is one, published or not.

@@ -124,13 +124,18 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	}
 	p.asked.Store(&globs)
 	built.At, built.Took = began, p.options.Now().Sub(began)
+	return built, search.Guarded(p.tidy)
+}
+
+// tidy puts small segments of the index together.
+func (p *Project) tidy() error {
 	s := p.current.Load()
 	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
 		next := *s
 		next.Index = p.outside(tidied)
 		p.current.Store(&next)
 	}
-	return built, nil
+	return nil
 }
 
 // work is one update under way.
@@ -411,12 +416,12 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 }
 
 // index makes the index that comes of what was found.
-func (p *Project) index(w *work) {
+func (p *Project) index(w *work) error {
 	before := w.before
 	if before == nil {
 		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.workersFor(w.update)))
 		w.put = nil
-		return
+		return nil
 	}
 	for path, f := range w.next {
 		if f.info == nil && before.docs.get(path) != nil {
@@ -433,6 +438,7 @@ func (p *Project) index(w *work) {
 		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.workersFor(w.update)))
 	}
 	w.put = nil
+	return nil
 }
 
 // adopted remembers the files that were found.

@@ -14,5 +14,6 @@
 // can tell which strings still point into it.
 //
 // [Keep] does the same for bytes that this process alone needs: its file has no
-// name, and its caller says when nothing points into it any more.
+// name, so that nobody can cut it short, and its caller says when nothing points
+// into it any more, and guards its reads against a disk that fails.
 package mapped

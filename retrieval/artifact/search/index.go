@@ -279,11 +279,11 @@ func (ix *Index) Version() uint64 { return ix.version }
 
 // Has tells whether a path is indexed.
 func (ix *Index) Has(path string) bool {
-	_, _, ok := ix.find(path)
+	_, _, ok := ix.at(path)
 	return ok
 }
 
-func (ix *Index) find(path string) (*view, int32, bool) {
+func (ix *Index) at(path string) (*view, int32, bool) {
 	for _, v := range ix.views {
 		if doc, ok := v.place(path); ok && !v.isDead(doc) {
 			return v, doc, true
@@ -296,7 +296,7 @@ func (ix *Index) find(path string) (*view, int32, bool) {
 // of the highest score: they were asked for by name. There are none of a path
 // that is not indexed.
 func (ix *Index) File(path string) []Hit {
-	v, doc, ok := ix.find(path)
+	v, doc, ok := ix.at(path)
 	if !ok {
 		return nil
 	}

@@ -1,10 +1,34 @@
 package search
 
 import (
+	"errors"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"unsafe"
 )
+
+// ErrLost is returned where lists outside the heap cannot be read any more: their
+// file was cut short, or its disk fails. The index is of no use then.
+var ErrLost = errors.New("search: the index cannot be read any more from the file that it is kept in")
+
+// Guarded calls what may read an index with lists outside the heap, and returns its
+// error. A page that the system cannot read, which ends a process as a rule, gives
+// [ErrLost]. What is called reads in no other goroutine.
+func Guarded(read func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // what the runtime says of a page and of nothing else
+			err = fmt.Errorf("%w: a page at %#x is missing", ErrLost, fault.Addr())
+		default:
+			panic(fault)
+		}
+	}()
+	return read()
+}
 
 // Keeper keeps bytes that never change outside the heap: the pieces one behind the
 // other, aligned for numbers.
@@ -24,7 +48,8 @@ const leastKept = 1 << 20
 // Kept returns the index with the dictionaries and lists of its larger segments,
 // two thirds of what it takes, where a keeper puts them; where that fails they stay
 // in the heap. They are let go of with the last index that has them: whatever
-// reads them keeps its index alive to its end.
+// reads them keeps its index alive to its end. [Index.Search] and [Index.Save] are
+// [Guarded]; who updates an index with kept lists sees to it.
 func (ix *Index) Kept(keep Keeper) *Index {
 	next := &Index{embedder: ix.embedder, version: ix.version, views: slices.Clone(ix.views)}
 	moved := false

@@ -24,7 +24,9 @@ func (l *lent) Free() {
 	close(l.freed)
 }
 
-func TestAnIndexOutsideTheHeapAnswersAlike(t *testing.T) {
+// wordy are entries with lists that are worth a place outside the heap.
+func wordy(t *testing.T) []*Entry {
+	t.Helper()
 	analyser := NewAnalyser(nil)
 	var entries []*Entry
 	for i := range 1500 {
@@ -38,7 +40,11 @@ func TestAnIndexOutsideTheHeapAnswersAlike(t *testing.T) {
 		}
 		entries = append(entries, e)
 	}
-	inside := New(entries, nil)
+	return entries
+}
+
+func TestAnIndexOutsideTheHeapAnswersAlike(t *testing.T) {
+	inside := New(wordy(t), nil)
 	if same := inside.Kept(func(...[]byte) (Kept, error) { return nil, errors.New("no room") }); same != inside {
 		t.Error("a keeper that keeps nothing gave another index")
 	}

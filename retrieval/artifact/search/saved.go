@@ -27,6 +27,10 @@ const savedFormat = 4
 // segment of the same documents gives the same bytes.
 func (ix *Index) Save(to io.Writer) error {
 	defer runtime.KeepAlive(ix)
+	return Guarded(func() error { return ix.save(to) })
+}
+
+func (ix *Index) save(to io.Writer) error {
 	w := &writer{to: bufio.NewWriterSize(to, 1<<16)}
 	w.number(savedFormat)
 	w.text(ix.Embedder())

@@ -65,8 +65,16 @@ func (ix *Index) Search(q Query) (Answer, error) {
 }
 
 // searchWith is Search with a cache, or nil.
-func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
+func (ix *Index) searchWith(q Query, cached *Cache) (a Answer, err error) {
 	defer runtime.KeepAlive(ix)
+	err = Guarded(func() (err error) {
+		a, err = ix.find(q, cached)
+		return err
+	})
+	return a, err
+}
+
+func (ix *Index) find(q Query, cached *Cache) (Answer, error) {
 	method, err := ParseMethod(string(q.Method))
 	if err != nil {
 		return Answer{}, err

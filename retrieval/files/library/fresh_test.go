@@ -2,6 +2,7 @@ package library
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
@@ -237,5 +239,21 @@ func TestAProjectWithoutAnIndexGetsOne(t *testing.T) {
 				t.Errorf("made %t, declined %q, failed %v", made, p.declined, p.failed)
 			}
 		})
+	}
+}
+
+// TestAnIndexThatIsLostIsLetGo: the next request takes it up anew.
+func TestAnIndexThatIsLostIsLetGo(t *testing.T) {
+	l := shelf(t, Options{})
+	p := l.shelve(t)
+	err := l.asked(p, fmt.Errorf("a search: %w", search.ErrLost))
+	var fault schemas.Fault
+	if !errors.As(err, &fault) || fault.Code() != schemas.CodeNotReady {
+		t.Errorf("who searches hears %v", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.projects[p.id] != nil {
+		t.Error("an index that cannot be read is kept")
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
@@ -21,8 +23,8 @@ func (l *Library) search(ctx context.Context, r schemas.ArtifactSearchRequest) (
 	}
 	reply, err := p.finder.Search(r, strategies)
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
-	return reply, asked(err)
+	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
+	return reply, l.asked(p, err)
 }
 
 // context renders what an agent should read for a task.
@@ -44,6 +46,12 @@ func (l *Library) searchable(ctx context.Context, folder string) (*project, stra
 	if err != nil {
 		return nil, nil, err
 	}
+	p.mu.Lock()
+	failed := p.failed
+	p.mu.Unlock()
+	if errors.Is(failed, search.ErrLost) {
+		return nil, nil, l.asked(p, failed)
+	}
 	l.settle(ctx, p)
 	return p, strategies, nil
 }
@@ -61,10 +69,10 @@ func (l *Library) contextFor(ctx context.Context, p *project, r schemas.Artifact
 	}
 	reply, err := p.finder.Context(r, strategies, known)
 	if err != nil {
-		return reply, asked(err)
+		return reply, l.asked(p, err)
 	}
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
+	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
 	if r.Session == "" || len(reply.Artifacts) == 0 {
 		return reply, nil
 	}
@@ -97,6 +105,16 @@ func (p *project) fresher(age schemas.ArtifactIndexAge) schemas.ArtifactIndexAge
 	return age
 }
 
+// unsettled says that an answer did not wait for all that changed, "" where it did.
+func (p *project) unsettled() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fresh.telling == nil && (p.fresh.looking == nil || p.fresh.watching != nil) {
+		return ""
+	}
+	return "the files are still being looked at, so what changed last may be missing: ask again"
+}
+
 // lookEvery is how often searches have the files looked at, at the least, where
 // nothing watches them.
 const lookEvery = 500 * time.Millisecond
@@ -113,9 +131,18 @@ func (p *project) due(now time.Time) bool {
 	return p.fresh.watching == nil && p.building == nil && now.Sub(p.checked) > every
 }
 
-// asked gives an error of a search the code a client can act on.
-func asked(err error) error {
+// asked gives an error of a search the code a client can act on. An index that
+// cannot be read any more is let go of: the next request takes it up anew.
+func (l *Library) asked(p *project, err error) error {
 	switch {
+	case errors.Is(err, search.ErrLost):
+		l.o.Warn(fmt.Sprintf("the index of %s is made anew: %s. Look after the disk with %s", p.id, plainly(err), l.o.Data))
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.projects[p.id] == p {
+			l.letGo(p)
+		}
+		return schemas.Faultf(schemas.CodeNotReady, "%s; it is made anew, so ask again", plainly(err))
 	case errors.Is(err, finder.ErrRequest):
 		return schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	case errors.Is(err, finder.ErrNoIndex):
