@@ -325,8 +325,9 @@ func (f *flipped) table() string {
 type flipWorld struct {
 	t          testing.TB
 	home       string
-	pristine   string // the data as it was
-	durability string // "" is interval
+	pristine   string   // the data as it was
+	durability string   // "" is interval
+	within     []string // what runs commands, in namespaces of their own; nil for none
 }
 
 // backup is the content of the backup.
@@ -374,7 +375,8 @@ func (w flipWorld) kill() { _ = killDaemon(w.data()) }
 
 func (w flipWorld) run(in string, args ...string) (out string, ok bool) {
 	w.t.Helper()
-	c := exec.Command(filepath.Join(bin, "writ"), args...)
+	line := append(append(slices.Clone(w.within), filepath.Join(bin, "writ")), args...)
+	c := exec.Command(line[0], line[1:]...)
 	c.Dir, c.Stdin = w.home, strings.NewReader(in)
 	c.Env = w.env()
 	raw, err := c.CombinedOutput()

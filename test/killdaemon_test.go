@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,8 +49,9 @@ type killedDaemon struct {
 	flipWorld
 	project string
 
-	end   func()        // ends it
-	loses time.Duration // what was told so long before the end may be lost
+	end   func()                   // ends it
+	reach func() (net.Conn, error) // the server of a daemon in another network; nil for this one
+	loses time.Duration            // what was told so long before the end may be lost
 
 	mu    sync.Mutex
 	told  map[string]time.Time // ids of calls, and when
@@ -119,7 +121,10 @@ func (k *killedDaemon) options(role string) (o bus.Options, err error) {
 		return o, err
 	}
 	trust, err := at.TLS.Config()
-	return bus.Options{URL: at.URL, Daemon: at.Daemon, TLS: trust, Name: "killed", Timeout: 10 * time.Second, Archive: bus.NewArchive(filepath.Join(k.data(), "archive"))}.As(credential), err
+	if k.reach != nil {
+		trust = nil // as within one process
+	}
+	return bus.Options{Dial: k.reach, URL: at.URL, Daemon: at.Daemon, TLS: trust, Name: "killed", Timeout: 10 * time.Second, Archive: bus.NewArchive(filepath.Join(k.data(), "archive"))}.As(credential), err
 }
 
 // round has callers ask until some calls were answered, and kills the daemon then, or

@@ -41,7 +41,12 @@ type member struct {
 }
 
 func newMember(t *testing.T, name string) *member {
-	m := &member{name: name, killedDaemon: killedDaemon{flipWorld: flipWorld{t: t, home: t.TempDir()}, told: map[string]time.Time{}}}
+	return startMember(&member{name: name, killedDaemon: killedDaemon{flipWorld: flipWorld{t: t, home: t.TempDir()}}})
+}
+
+func startMember(m *member) *member {
+	t := m.t
+	m.told = map[string]time.Time{}
 	m.project = filepath.Join(m.home, "project")
 	if err := errors.Join(os.MkdirAll(filepath.Join(m.project, ".writ"), 0o700), os.MkdirAll(m.data(), 0o700),
 		os.WriteFile(filepath.Join(m.project, ".writ", "config.yaml"), []byte("mode: work\n"), 0o600),
@@ -299,19 +304,22 @@ func disturb(h *hubtest.Hub, way *hubtest.Proxy, alice *member, random *rand.Ran
 // settle waits until all that is in a member's log was brought and cosigned.
 func (m *member) settle(h *hubtest.Hub) {
 	m.t.Helper()
-	h.Eventually("the hub has all of "+m.name, func() error {
-		out := m.must("team", "status", "--json")
-		var r schemas.TeamReply
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			return err
+	h.Eventually("the hub has all of "+m.name, m.brought)
+}
+
+// brought says what of a member's log the hub lacks.
+func (m *member) brought() error {
+	out := m.must("team", "status", "--json")
+	var r schemas.TeamReply
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		return err
+	}
+	for _, s := range r.Streams {
+		if s.Through < s.Last || s.Stream == schemas.StreamSessions && s.Last == 0 {
+			return errors.New(out)
 		}
-		for _, s := range r.Streams {
-			if s.Through < s.Last || s.Stream == schemas.StreamSessions && s.Last == 0 {
-				return errors.New(out)
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // compareHub holds what was told against the copies at the hub.

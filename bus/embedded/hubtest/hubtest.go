@@ -77,6 +77,9 @@ var Node = func(config string) *exec.Cmd {
 	return exec.Command(self)
 }
 
+// Addresses are those, besides that of this machine, that certificates of hubs are for.
+var Addresses []net.IP
+
 // Hub is a running hub.
 type Hub struct {
 	t        testing.TB
@@ -322,7 +325,7 @@ func (h *Hub) certify() {
 	h.must(err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: append([]net.IP{net.IPv4(127, 0, 0, 1)}, Addresses...), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -362,7 +365,13 @@ type Proxy struct {
 // NewProxy leads to an address.
 func NewProxy(t testing.TB, to string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return NewProxyAt(t, "127.0.0.1", to)
+}
+
+// NewProxyAt leads from an address of this machine to another one.
+func NewProxyAt(t testing.TB, at, to string) *Proxy {
+	t.Helper()
+	l, err := net.Listen("tcp", at+":0")
 	if err != nil {
 		t.Fatal(err)
 	}

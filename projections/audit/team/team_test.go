@@ -180,14 +180,20 @@ func (m *machine) ask(r schemas.TeamRequest) (reply schemas.TeamReply, err error
 func (m *machine) happen(n, sessions int) {
 	m.t.Helper()
 	for i := range n {
-		e := schemas.Event{
-			ID: bus.NewID(), Aggregate: schemas.Session(fmt.Sprintf("%s-s%d", m.member, i%sessions)), Actor: schemas.Writ("test"),
-			Data: schemas.ToolFinished{Tool: "Write", ToolUseID: fmt.Sprintf("t%d", len(m.told)), Files: []schemas.FileState{{Path: "a.go", SHA256: strings.Repeat("ab", 32)}}},
-		}
-		_, err := bus.Record(context.Background(), m.writer, e)
-		m.must(err)
-		m.told = append(m.told, e.ID)
+		m.happenIn(i % sessions)
 	}
+}
+
+// happenIn appends an event of a session.
+func (m *machine) happenIn(session int) {
+	m.t.Helper()
+	e := schemas.Event{
+		ID: bus.NewID(), Aggregate: schemas.Session(fmt.Sprintf("%s-s%d", m.member, session)), Actor: schemas.Writ("test"),
+		Data: schemas.ToolFinished{Tool: "Write", ToolUseID: fmt.Sprintf("t%d", len(m.told)), Files: []schemas.FileState{{Path: "a.go", SHA256: strings.Repeat("ab", 32)}}},
+	}
+	_, err := bus.Record(context.Background(), m.writer, e)
+	m.must(err)
+	m.told = append(m.told, e.ID)
 }
 
 // brought are the ids of the events at the hub, of the newest epoch of a member, after
