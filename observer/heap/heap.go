@@ -40,31 +40,40 @@ const (
 	leanPercent = 30
 )
 
-// A process that starts makes much and keeps little: it may gather as much garbage,
-// but no more than so many percent.
-const startPercent = 400
+// The garbage that may gather while a process starts, which makes much and keeps
+// little, but no more than so many percent.
+const (
+	startGarbage = 64 << 20
+	startPercent = 400
+)
 
-// leanBy is that garbage in percent of so many bytes in use, between a least and
-// a most.
-func leanBy(live uint64, least, most int) int {
-	return min(max(int(100*leanGarbage/max(live, 1)), least), most)
+// share is so much garbage in percent of what is in use, between a least and a
+// most.
+func share(garbage, live uint64, least, most int) int {
+	return min(max(int(100*garbage/max(live, 1)), least), most)
 }
+
+// leanBy is the garbage of a lean process in percent of so many bytes in use.
+func leanBy(live uint64) int { return share(leanGarbage, live, leanPercent, usualPercent) }
 
 // process is how this process collects its garbage, unless the user has chosen.
 var process struct {
 	sync.Mutex
 	percent  int  // by the size of the rules' index; 0 for the usual
-	starting bool // until that is known
+	starting bool // until it rests for the first time
 	lean     int  // how many ask for less
 	// followed says that what is in use is looked at after the next collection.
 	followed bool
 }
 
-// Begin lets more garbage gather until Follow is told what there is to keep.
-func Begin() {
+// Begin lets more garbage gather until the process rests, or gives memory back for
+// another reason.
+func Begin() { start(true) }
+
+func start(starting bool) {
 	process.Lock()
 	defer process.Unlock()
-	process.starting = process.percent == 0
+	process.starting = starting
 	settle()
 }
 
@@ -72,7 +81,7 @@ func Begin() {
 func Follow(rules int) {
 	process.Lock()
 	defer process.Unlock()
-	process.percent, process.starting = collectBy(rules), false
+	process.percent = collectBy(rules)
 	collect()
 }
 
@@ -119,9 +128,9 @@ func collect() {
 	percent := cmp.Or(process.percent, usualPercent)
 	switch {
 	case process.lean > 0:
-		percent = min(percent, leanBy(live, leanPercent, usualPercent))
+		percent = min(percent, leanBy(live))
 	case process.starting:
-		percent = leanBy(live, usualPercent, startPercent)
+		percent = share(startGarbage, live, percent, startPercent)
 	}
 	debug.SetGCPercent(percent)
 }

@@ -16,35 +16,30 @@ func TestGarbageIsBoundedByTheSizeOfTheIndex(t *testing.T) {
 
 func TestALeanHeapKeepsAShareOrSoMuch(t *testing.T) {
 	for live, want := range map[uint64]int{0: 100, 20 << 20: 100, 64 << 20: 50, 100 << 20: 32, 1 << 30: 30} {
-		if got := leanBy(live, leanPercent, usualPercent); got != want {
+		if got := leanBy(live); got != want {
 			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
 		}
 	}
 }
 
-func TestAStartGathersMoreGarbageUntilItKnowsWhatToKeep(t *testing.T) {
+func TestAStartGathersMoreGarbageUntilItRests(t *testing.T) {
 	t.Setenv("GOGC", "")
 	percent := func() int {
-		now := debug.SetGCPercent(100)
+		now := debug.SetGCPercent(usualPercent)
 		debug.SetGCPercent(now)
 		return now
 	}
-	process.percent = 0
-	defer Follow(0)
 	Begin()
+	Follow(0)
 	if got := percent(); got <= usualPercent {
 		t.Errorf("%d percent as a process starts", got)
 	}
-	Follow(0)
+	Release()
 	if got := percent(); got != usualPercent {
-		t.Errorf("%d percent with what there is to keep", got)
+		t.Errorf("%d percent after it rested", got)
 	}
-	Begin()
-	if got := percent(); got != usualPercent {
-		t.Errorf("%d percent in a process that started before", got)
-	}
-	for live, want := range map[uint64]int{0: 400, 16 << 20: 200, 1 << 30: 100} {
-		if got := leanBy(live, usualPercent, startPercent); got != want {
+	for live, want := range map[uint64]int{0: 400, 32 << 20: 200, 1 << 30: 100} {
+		if got := share(startGarbage, live, usualPercent, startPercent); got != want {
 			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
 		}
 	}

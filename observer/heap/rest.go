@@ -72,6 +72,7 @@ func Rest(ctx context.Context, started, asked <-chan struct{}, look, rest func()
 
 // Release gives garbage, and pages of the program's own file, back to the system.
 func Release() {
+	start(false)
 	debug.FreeOSMemory()
 	dropFilePages()
 }

@@ -5,8 +5,10 @@ package programs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 )
@@ -36,15 +38,28 @@ func run(m *testing.M, prepare []func() error) int {
 	return m.Run()
 }
 
-// Built is the folder that holds both programs; they are built when it is asked
-// for first.
+// Built is the folder that holds both programs: those of WRIT_TEST_BIN or, without
+// it, built when it is asked for first.
 var Built = sync.OnceValues(func() (string, error) {
 	if folder == "" {
 		return "", errors.New("programs: TestMain is not programs.Main")
 	}
+	given := os.Getenv("WRIT_TEST_BIN")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
 	// Without tables for debuggers, as the tests' own programs are: linking takes
 	// half as long. The client without the system's C library, as it is shipped.
 	for program, vars := range map[string][]string{"writ": {"CGO_ENABLED=0"}, "writd": nil} {
+		if given != "" {
+			if err := copyInto(folder, filepath.Join(given, program)); err != nil {
+				return "", fmt.Errorf("the programs of WRIT_TEST_BIN: %w", err)
+			}
+			continue
+		}
+		// The go tool links nothing where `+"`writ up`"+` built the same program.
+		_ = copyInto(folder, filepath.Join(cache, "writ", "bin", program))
 		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", folder, "github.com/writbus/writ/cmd/"+program)
 		build.Env = append(os.Environ(), vars...)
 		if out, err := build.CombinedOutput(); err != nil {
@@ -53,3 +68,18 @@ var Built = sync.OnceValues(func() (string, error) {
 	}
 	return folder, nil
 })
+
+// copyInto copies a program.
+func copyInto(folder, path string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	to, err := os.OpenFile(filepath.Join(folder, filepath.Base(path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}

@@ -57,13 +57,14 @@ func BinDir() (string, error) {
 
 // Build builds writ and writd from a checkout into a folder and returns the
 // path of writ. The go tool decides what is still current. The client is built
-// without the system's C library: it starts with every hook, and sooner so.
+// without the system's C library: it starts with every hook, and sooner so. Both are
+// without tables for debuggers, which linking takes as long for as for the rest.
 func Build(ctx context.Context, checkout, into string) (writ string, err error) {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return "", fmt.Errorf("launch: %w", err)
 	}
 	for program, vars := range map[string][]string{"./cmd/writd": nil, "./cmd/writ": {"CGO_ENABLED=0"}} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", into+string(filepath.Separator), program)
+		cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", "-s -w", "-o", into+string(filepath.Separator), program)
 		cmd.Dir, cmd.Env = checkout, append(os.Environ(), vars...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("launch: go build in %s: %w: %s", checkout, err, strings.TrimSpace(string(out)))
