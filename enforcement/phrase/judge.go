@@ -380,7 +380,7 @@ func (t text) around(p position, waiting Gate) string {
 		}
 		adjacent := k == p.clause-1 || k == p.clause+1
 		pronoun := anyOf(s.clauses[p.clause].words, pronouns)
-		if adjacent && objectOnly.MatchString(c.String()) || k < p.clause && pronoun {
+		if gate, _ := goAheadClause(c.words, nil); adjacent && (gate == other && k < p.clause || objectOnly.MatchString(c.String())) || k < p.clause && pronoun {
 			return NamesOtherGate
 		}
 	}
@@ -394,7 +394,7 @@ func (t text) around(p position, waiting Gate) string {
 }
 
 // restricting begin what belongs to the approval before it, with a comma or without.
-var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given still")
+var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
 
 // restricted tells whether what stands right behind the comma bounds the approval: it
 // begins with a preposition, and is not of the forms of an approval: "approved,

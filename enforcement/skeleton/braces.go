@@ -9,7 +9,7 @@ var typeWords = "new return if else for while throw try catch finally switch cas
 
 var javaGrammar = &grammar{
 	keywords: names(typeWords),
-	literals: names("true false null"),
+	literals: names("true false null to"),
 	builtins: names("String Integer Long Double Boolean BigDecimal List Set Map Arrays Collections Optional Objects listOf setOf mapOf"),
 	access:   names(". :: ?. !!"),
 	receiver: names("this"),
@@ -27,7 +27,7 @@ var (
 var csharpGrammar = &grammar{
 	keywords: names(typeWords),
 	literals: names("true false null"),
-	builtins: names("String Math"),
+	builtins: names("String Math Dictionary List HashSet"),
 	access:   names(". ?. !"),
 	receiver: names("this"),
 	makers:   func(n string) bool { return n == "Mock" || n == "Substitute" || n == "Fake" || n == "MockRepository" },

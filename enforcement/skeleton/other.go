@@ -139,7 +139,7 @@ var (
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
-		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length List Seq pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )

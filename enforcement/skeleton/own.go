@@ -142,7 +142,7 @@ func programmed(t []lexeme) map[member]bool {
 		switch {
 		case len(args) == 0:
 		case len(args) > 1 && len(args[1]) == 1 && args[1][0].kind == str &&
-			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || t[i].text == "spyOn" && answers(t, end)):
+			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || (t[i].text == "spyOn" || t[i].text == "stub") && answers(t, end)):
 			add(joined(args[0]), strings.Trim(args[1][0].text, `"'`))
 		case (t[i].text == "patch" || t[i].text == "setattr" && len(args) == 2) && len(args[0]) == 1 && args[0][0].kind == str:
 			path := strings.Split(strings.Trim(args[0][0].text, `"'`), ".")
@@ -162,7 +162,7 @@ func programmed(t []lexeme) map[member]bool {
 
 // answers tells whether a spy is given something to return.
 func answers(t []lexeme, i int) bool {
-	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock")
+	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock", "returns", "resolves", "callsFake")
 }
 
 // withoutProgrammed puts a mock in the place of each call of a function that the

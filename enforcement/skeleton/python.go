@@ -5,7 +5,7 @@ import "strings"
 var pythonGrammar = &grammar{
 	keywords: names("and or not in is if else elif for while lambda await async yield return assert with as del global nonlocal pass raise import from try except finally def class"),
 	literals: names("True False None"),
-	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object"),
+	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object SimpleNamespace"),
 	access:   names("."),
 	receiver: names("self cls"),
 	makers: func(n string) bool {

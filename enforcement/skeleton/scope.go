@@ -95,6 +95,9 @@ func (s *scope) target(t []lexeme, i int) string {
 			break
 		}
 	}
+	if open := opening(t, i-1); t[i-1].text == "]" && open > 1 && t[open-1].kind == word && t[open-2].kind == word && i-open < 4 {
+		return t[open-1].text // int xs[] = …
+	}
 	if t[i-1].kind != word {
 		return ""
 	}

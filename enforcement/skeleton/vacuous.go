@@ -184,7 +184,7 @@ func (s *scope) resolved(v []lexeme) ([]lexeme, *definition) {
 }
 
 var (
-	wildcard = lazyregexp.New(`^(?:expect\.)?(?:anything|any)\((?:Object|Any)?\)$|^(?:mock\.|unittest\.mock\.)?(?:ANY|Anything)$|^Is\.(?:Anything|Any)$|^expect\.any\(Object\)$|^anything$`)
+	wildcard = lazyregexp.New(`^(?:expect\.)?(?:anything|any)\((?:Object|Any)?\)$|^(?:mock\.|unittest\.mock\.)?(?:ANY|Anything)$|^Is\.(?:Anything|Any)$|^isA<(?:Object|dynamic)>\(\)$|^expect\.any\(Object\)$|^anything$`)
 	anyType  = lazyregexp.New(`^(?:Object|object|Any|AnyObject|Object\.class|Any::class|interface\{\}|any)$`)
 	lengths  = lazyregexp.New(`(?:^|\.)(?:len|length|size|count|Count|Length|Len|abs)(?:\(|$)`)
 )

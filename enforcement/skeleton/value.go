@@ -184,6 +184,10 @@ func (s *scope) makeup(t []lexeme) makeup {
 		if i+1 < len(t) && (t[i+1].text == ":" || t[i+1].text == "=" && i > 0) {
 			continue
 		}
+		if tok.text == "struct" && i+1 < len(t) && t[i+1].text == "{" { // a type of Go
+			i = closing(t, i+1)
+			continue
+		}
 		r := s.g.rootAt(t, i)
 		switch {
 		case s.g.keywords[tok.text] && !s.g.receiver[tok.text]:
