@@ -168,9 +168,6 @@ func (s sentence) valued(j int) bool {
 // asksAfter tells whether the question of a sentence belongs to a clause of
 // its own behind the approval: "approved, can you start today?"
 func asksAfter(later []clause, onward string) bool {
-	if len(later) == 0 {
-		return false
-	}
 	for _, c := range later[:min(len(later), nearby)] {
 		if len(c.words) > 2 && interrogatives[c.words[0]] {
 			return true

@@ -87,8 +87,6 @@ func (p place) mention() string {
 	switch {
 	case anyOf(words, negations) || anyOf(words, set("unapprove unapproved disapprove disapproved")):
 		return Negated
-	case anyOf(words, set("revoke retract withdraw undo cancel")):
-		return Retracted
 	case p.s.end == '?':
 		if p.after && (p.same || p.c.conj == "or" || len(p.s.words()) <= 3) {
 			return Question
@@ -123,9 +121,6 @@ func (p place) retracts(text string) bool {
 	for len(words) > 1 && stumbles[words[0]] {
 		words = words[1:]
 	}
-	if len(words) == 0 {
-		return false
-	}
 	switch first := words[0]; {
 	case retraction.MatchString(strings.Join(words, " ")):
 		return !p.whenever
@@ -135,7 +130,7 @@ func (p place) retracts(text string) bool {
 		return false // "use tabs, not spaces"
 	case first == "no" || first == "nope" || first == "nah" || first == "not":
 		return len(words) == 1 || first != "no" || afterNo[words[1]]
-	case p.s.end == '?' && len(p.s.words()) <= 3 && (tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
+	case p.s.end == '?' && len(p.s.words()) <= 3 && (anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
 		return true
 	}
 	return false
@@ -235,7 +230,7 @@ var (
 	interrogatives = set("can could will would what which how when where why who whose is are do does did should shall may have has")
 	urging         = set("use keep make take put write add run test please remember prefer avoid do")
 	praise         = set("like love good great nice fine well thanks thank appreciate helpful clear excellent especially")
-	asks           = set("what whats which how why who whose where does did")
+	asks           = set("what whats which how why who whom whose where does did")
 	speaker        = set("i me we us side opinion view part")
 	familiar       = set("thanks thank thx ty good great nice cool well fine perfect job work luck fun enjoy next step steps forward onwards ahead going on done over you all everything same here finally now today please claude team cheers mate again before earlier night morning bye ciao talk hurry rush link <code> <quote> no btw fyi regards best greetings")
 	firstPerson    = set("i me my mine we us our")
@@ -258,11 +253,11 @@ var (
 var (
 	alternative   = lazyregexp.New(`^(?:(?:\d|[a-e]|or|to|please) )*(?:decline|reject|deny|refuse|cancel|abort|skip|postpone|discard|dismiss|edit|modify|revise|amend|(?:request|suggest|make|ask for) changes|ask (?:me )?(?:later|again)|keep planning|not now)(?: (?:it|this|that|them|all|(?:the )?(?:plan|tests)))?$`)
 	titled        = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
-	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
+	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
 	finished      = lazyregexp.New(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
-	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session|terminal|button|key)|mis-?(?:click|type|typed)|stand ?by\b|stay put|hang tight|pause\b|do not (?:start|begin|proceed|do anything|write anything)\b)`)
+	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch (?:that|the)\b|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session|terminal|button|key)|mis-?(?:click|type|typed)|stand ?by\b|stay put|hang tight|pause\b|do not (?:start|begin|proceed|do anything|write anything)\b)`)
 	pendingReview = lazyregexp.New(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|(?:has|have|needs?|must|should) (?:to )?(?:also )?(?:agree|approve|sign|confirm|decide|weigh in|look at)|waiting (?:for|on)|awaiting|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
 	laterWork     = lazyregexp.New(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
 	foreignObject = lazyregexp.New(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
@@ -289,8 +284,3 @@ var (
 	objection     = lazyregexp.New(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
 	unsure        = lazyregexp.New(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
 )
-
-// stripNames makes a part reusable outside the forms.
-func stripNames(re string) string {
-	return gateGroup.ReplaceAllString(re, "(?:")
-}

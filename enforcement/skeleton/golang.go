@@ -16,7 +16,7 @@ func goGrammar(mockTypes map[string]bool) *grammar {
 	return &grammar{
 		keywords: names("new func return if for range var const struct map chan interface go defer select switch case type byte rune string int int64 uint64 float64 bool error any"),
 		literals: names("true false nil iota"),
-		builtins: names("len cap append make string int int64 float64 byte"),
+		builtins: names("len cap append make string int int64 float64 byte slices strings maps strconv reflect bytes fmt"),
 		access:   names("."),
 		inverted: true,
 		makers:   func(n string) bool { return mockTypes[n] || prefixed(n, "NewMock") },

@@ -5,7 +5,7 @@ import "strings"
 var jsGrammar = &grammar{
 	keywords: names("new await async return typeof instanceof in of void delete function const let var if else for while throw yield as class extends"),
 	literals: names("true false null undefined NaN Infinity"),
-	builtins: names("String Number Boolean Array BigInt Symbol Math"),
+	builtins: names("String Number Boolean Array BigInt Symbol Math Object JSON"),
 	access:   names(". ?."),
 	receiver: names("this"),
 	makers:   func(n string) bool { return jsMakers[n] },

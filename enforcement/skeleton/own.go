@@ -32,6 +32,9 @@ func closed(g *grammar, body []lexeme, handles map[string]bool) bool {
 	}
 	asserts := len(handles) > 0
 	for i, t := range body {
+		if i > 1 && t.kind == word && g.access[body[i-1].text] && bound[body[i-2].text] && !readers[t.text] && !writers[t.text] && !strings.HasPrefix(t.text, "should") {
+			return false // a member that the code may have added
+		}
 		if t.kind != word || i > 0 && g.access[body[i-1].text] {
 			continue
 		}
@@ -59,6 +62,9 @@ func (s *scope) allOfNothing(t []lexeme) bool {
 	}
 	return false
 }
+
+// writers are members by which collections of each language grow and shrink.
+var writers = names("append push add extend insert pop remove clear sort reverse concat put set")
 
 var (
 	fileWriters = names("WriteFile writeFileSync writeFile write_text write_bytes writeString writeText file_put_contents write")

@@ -213,7 +213,7 @@ func (s *scope) uses(t []lexeme) {
 		switch {
 		case tok.kind == punct && tok.text == "(":
 			name, first := callee(t, i, s.g)
-			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || name == first && s.g.builtins[name] || s.g.makers(name) || s.is(mock, first))})
+			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || (name == first || s.g.inverted) && s.g.builtins[first] || s.g.makers(name) || s.is(mock, first))})
 		case tok.kind == punct && tok.text == ")":
 			if len(stack) > 0 {
 				stack = stack[:len(stack)-1]

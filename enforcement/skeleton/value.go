@@ -146,6 +146,35 @@ type makeup struct {
 // readers are members that leave what they belong to as it is.
 var readers = names("size length len count Length Count Len get contains containsKey includes has indexOf isEmpty equals at first last join keys values entries to of")
 
+// untouched tells whether a chain begins with what was made of literals and nothing has
+// touched since, and whose members are its own: any other may be the code's, which can
+// add members to the types of others.
+func (s *scope) untouched(r root) bool {
+	if !s.is(fixed, r.name) || s.is(altered, r.name) || s.is(handed, r.name) || s.lent[r.name] {
+		return false
+	}
+	for _, m := range r.chain {
+		if !readers[m] && !s.holdsKey(r.name, m, 3) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsKey tells whether a name stands in what a variable was set to.
+func (s *scope) holdsKey(name, key string, deep int) bool {
+	for at := s; at != nil; at = at.parent {
+		for _, d := range at.defs[name] {
+			for _, t := range d.value {
+				if strings.Trim(t.text, `"':`) == key || deep > 0 && t.kind == word && t.text != name && s.is(fixed, t.text) && s.holdsKey(t.text, key, deep-1) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // alters tells whether the variable at i, where the chain r begins, may be changed
 // there: by a member, by an element of it that is set or counted, or by being taken
 // under another name.
@@ -190,7 +219,7 @@ func (s *scope) makeup(t []lexeme) makeup {
 		}
 		r := s.g.rootAt(t, i)
 		switch {
-		case s.g.keywords[tok.text] && !s.g.receiver[tok.text]:
+		case s.g.keywords[tok.text] && !s.g.receiver[tok.text] && s.assigned(tok.text) == 0:
 			continue
 		case s.is(mock, r.name):
 			if r.called && !r.recorded() {
@@ -205,7 +234,7 @@ func (s *scope) makeup(t []lexeme) makeup {
 			i = r.end
 		case s.is(deaf, r.name):
 			i = r.end
-		case s.is(fixed, r.name) && !s.is(altered, r.name) && !s.is(handed, r.name) && !s.lent[r.name]:
+		case s.untouched(r):
 		case s.is(literal, r.name) || s.g.builtins[r.name] || !r.called && s.constantAt(r.name, tok.line):
 		default:
 			m.dynamic = true
