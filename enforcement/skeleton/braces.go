@@ -298,11 +298,7 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 			}
 		case c.name == "assertTrue" || c.name == "assertFalse" || c.name == "assertNotNull" || c.name == "assertNull":
 			if v := valueArg(c.args); v != nil {
-				if never(v) && c.name == "assertTrue" {
-					add(c, s.guarded(t, c.at))
-				} else {
-					add(c, s.condition(v))
-				}
+				add(c, s.truth(t, c.at, v, c.name == "assertTrue"))
 			}
 		case c.name == "assertAll", c.name == "assertSoftly":
 		case prefixed(c.name, "assertThrows", "assertDoesNotThrow", "assertFailsWith", "assertThatThrownBy", "assertThatCode", "assertTimeout", "assertFails"):
@@ -443,11 +439,7 @@ func csharpAssert(s *scope, t []lexeme, c call, add func(call, strength)) {
 	case c.name == "That" && len(c.args) > 1:
 		add(c, s.check(c.args[0], matcherArgs(c.args[1])))
 	case prefixed(c.name, "True", "False", "IsTrue", "IsFalse", "Null", "NotNull", "IsNull", "IsNotNull", "Empty", "NotEmpty", "That", "IsEmpty", "IsNotEmpty"):
-		if never(c.args[0]) && (c.name == "True" || c.name == "IsTrue" || c.name == "That") {
-			add(c, s.guarded(t, c.at))
-		} else {
-			add(c, s.condition(c.args[0]))
-		}
+		add(c, s.truth(t, c.at, c.args[0], c.name == "True" || c.name == "IsTrue" || c.name == "That"))
 	default:
 		add(c, s.check(c.args[:min(2, len(c.args))]...))
 	}

@@ -106,9 +106,6 @@ var neverBuilt = names("ignore never none disabled exclude skip")
 // excluded tells whether a build constraint keeps the file out for good.
 func excluded(f *ast.File) bool {
 	for _, g := range f.Comments {
-		if g.Pos() > f.Package {
-			break
-		}
 		for _, c := range g.List {
 			if x, err := constraint.Parse(c.Text); err == nil && constraint.IsGoBuild(c.Text) && neverBuilt[x.String()] {
 				return true

@@ -504,10 +504,6 @@ func (v *goVisitor) bound(name string) bool {
 // ginkgo reads the It blocks of Ginkgo, which another file of the package
 // runs.
 func (f *goFile) ginkgo() []test {
-	dotted := f.imports["."]
-	if !strings.Contains(dotted, "ginkgo") && f.imports["ginkgo"] == "" && f.imports["v2"] == "" && !f.importsGinkgo() {
-		return nil
-	}
 	var out []test
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)
@@ -530,13 +526,4 @@ func (f *goFile) ginkgo() []test {
 		return false
 	})
 	return out
-}
-
-func (f *goFile) importsGinkgo() bool {
-	for _, spec := range f.ast.Imports {
-		if strings.Contains(spec.Path.Value, "onsi/ginkgo") {
-			return true
-		}
-	}
-	return false
 }

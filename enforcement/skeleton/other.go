@@ -271,9 +271,6 @@ func judgeOther(t []lexeme) []test {
 		case t[i+1].text != "(" && i > 0 && t[i-1].line == tok.line && t[i-1].text != "." && prefixed(tok.text, "should", "must"): // behind what it is about
 			args = [][]lexeme{onLineBefore(t, i), rest}
 		}
-		if t[i+1].text == "`" && i > 0 && t[i-1].text == "`" { // between what it compares
-			args = [][]lexeme{onLineBefore(t, i-1), statementOn(t, min(i+2, len(t)))}
-		}
 		if len(args) > 0 {
 			w := s.check(args[:min(2, len(args))]...)
 			if len(args) == 1 {

@@ -96,11 +96,7 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 				add(c, s.condition(c.args[0]))
 			}
 		case prefixed(c.name, "assertTrue", "assertFalse", "assertNull", "assertNotNull", "assertEmpty", "assertNotEmpty") && len(c.args) > 0:
-			if never(c.args[0]) && c.name == "assertTrue" {
-				add(c, s.guarded(t, c.at))
-			} else {
-				add(c, s.condition(c.args[0]))
-			}
+			add(c, s.truth(t, c.at, c.args[0], c.name == "assertTrue"))
 		case prefixed(c.name, "assert"):
 			direct := c.first == c.name || t[c.at-1].text == "::"
 			switch {

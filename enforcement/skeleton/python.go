@@ -283,10 +283,7 @@ func pyCall(s *scope, t []lexeme, c call) (strength, bool) {
 		}
 		return s.check(pyBlock(t, c.close)), true
 	case method && prefixed(c.name, "assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone") && len(c.args) > 0:
-		if never(c.args[0]) && c.name == "assertTrue" {
-			return s.guarded(t, c.at), true
-		}
-		return s.condition(c.args[0]), true
+		return s.truth(t, c.at, c.args[0], c.name == "assertTrue"), true
 	case prefixed(c.name, "assert") && len(c.args) > 0:
 		return s.check(c.args[:min(2, len(c.args))]...), true
 	case c.name == "expect" && !method && len(c.args) > 0:

@@ -366,18 +366,21 @@ func (s *scope) condition(t []lexeme) strength {
 		if unequal := op == "!=" || op == "!=="; (unequal && !s.g.inverted || op == "==" && s.g.inverted) && same(trimLines(left), trimLines(right)) && strings.Contains(joined(left), "(") {
 			return s.check(left) // two calls that are to differ
 		}
-		if len(left) > 0 && left[len(left)-1].text == "not" {
-			left = left[:len(left)-1]
-		}
-		if len(right) > 0 && right[0].text == "not" {
-			right = right[1:]
-		}
 		return s.check(left, right)
 	}
 	if t[0].text == "isinstance" && len(t) > 5 && t[len(t)-2].text == "object" && t[len(t)-3].text == "," {
 		return constant
 	}
 	return s.check(t)
+}
+
+// truth is the worth of an assertion that a value is true, or where it wants the
+// opposite, false.
+func (s *scope) truth(t []lexeme, at int, v []lexeme, wants bool) strength {
+	if wants && never(v) {
+		return s.guarded(t, at)
+	}
+	return s.condition(v)
 }
 
 // never tells whether the expression is a false constant, so that asserting it
