@@ -367,21 +367,19 @@ func (t text) around(p position, waiting Gate) string {
 	if waiting == Plan {
 		other = Tests
 	}
-	if p.said.gate != "" {
-		return s.coordinated(p.clause, other)
-	}
 	for k := max(0, p.clause-nearby); k < min(len(s.clauses), p.clause+2); k++ {
 		c := s.clauses[k]
 		if k == p.clause || namedGate(c.String()) != other {
 			continue
 		}
 		adjacent := k == p.clause-1 || k == p.clause+1
-		pronoun := anyOf(s.clauses[p.clause].words, pronouns)
-		if gate, _ := goAheadClause(c.words, nil); adjacent && (gate == other && k < p.clause || objectOnly.MatchString(c.String())) || k < p.clause && pronoun {
+		gate, _ := goAheadClause(c.words, nil)
+		meant := adjacent && gate == other || anyOf(s.clauses[p.clause].words, pronouns)
+		if adjacent && objectOnly.MatchString(c.String()) || p.said.gate == "" && k < p.clause && meant {
 			return NamesOtherGate
 		}
 	}
-	if p.clause == 0 && p.sentence > 0 {
+	if p.said.gate == "" && p.clause == 0 && p.sentence > 0 {
 		prev := t.sentences[p.sentence-1]
 		if tail := prev.clauses[len(prev.clauses)-1]; prev.end == ':' && namedGate(tail.String()) == other {
 			return NamesOtherGate
@@ -406,18 +404,4 @@ func (s sentence) restricted(at int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(tail[1:], func(w string) bool { return urging[w] })
-}
-
-// coordinated finds the other gate beside the named one: "plan and tests
-// approved", "I approve the plan and the tests".
-func (s sentence) coordinated(at int, other Gate) string {
-	for _, k := range []int{at - 1, at + 1} {
-		if k < 0 || k >= len(s.clauses) || s.clauses[max(k, at)].conj != "and" {
-			continue
-		}
-		if c := s.clauses[k]; objectOnly.MatchString(c.String()) && namedGate(c.String()) == other {
-			return NamesOtherGate
-		}
-	}
-	return ""
 }

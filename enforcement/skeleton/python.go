@@ -235,12 +235,7 @@ func pyAssertions(s *scope, t []lexeme) []assertion {
 		startsStatement := i == 0 || t[i-1].kind == newline || t[i-1].text == ":" || t[i-1].text == ";"
 		switch {
 		case tok.text == "assert" && startsStatement:
-			cond := splitAt(statement(t, i+1), commas)[0]
-			w := s.condition(cond)
-			if never(cond) {
-				w = s.guarded(t, i)
-			}
-			out = append(out, assertion{tok.line, w})
+			out = append(out, assertion{tok.line, s.truth(t, i, splitAt(statement(t, i+1), commas)[0], true)})
 		case tok.text == "raise" && startsStatement && i+1 < len(t) && t[i+1].text == "AssertionError":
 			out = append(out, assertion{tok.line, s.guarded(t, i)})
 		}

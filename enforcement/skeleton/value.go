@@ -383,6 +383,26 @@ func (s *scope) truth(t []lexeme, at int, v []lexeme, wants bool) strength {
 	return s.condition(v)
 }
 
+// thrown are the places at which code throws, which fails a test.
+func (s *scope) thrown(t []lexeme) []assertion {
+	var out []assertion
+	for i, tok := range t {
+		if tok.kind == word && tok.text == "throw" {
+			out = append(out, assertion{tok.line, s.guarded(t, i)})
+		}
+	}
+	return out
+}
+
+// against is the worth of holding a value against the first of what it is to be like,
+// or of wanting it to be true where that is said by a name alone.
+func (s *scope) against(v []lexeme, args [][]lexeme) strength {
+	if len(args) > 0 {
+		return s.check(v, args[0])
+	}
+	return s.condition(v)
+}
+
 // never tells whether the expression is a false constant, so that asserting it
 // only says "not written yet".
 func never(t []lexeme) bool {
