@@ -1,10 +1,7 @@
 package phrase
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
@@ -21,7 +18,7 @@ const (
 	quantity  = `(?:(?:all|both|each|every one) (?:of )?)?`
 	version   = `(?:(?:the|this|that|your) ` + adjective + `(?:version|draft|revision|state|form) of )?`
 
-	noun     = `(?:(?P<plan>` + planNoun + `)|(?P<tests>` + testsNoun + `)|` + gateWord + `)`
+	noun     = `(?:(?:` + planNoun + `)|(?:` + testsNoun + `)|` + gateWord + `)`
 	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
 	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
 	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `(?: (?:for|to|of|about) (?:\S+)(?: \S+){0,7}?)?|` + pronoun + `)`
@@ -42,7 +39,7 @@ const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|propo
 
 // onward are the beginnings of a continuation behind an approval without a
 // comma: "approved go ahead and implement it".
-const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next(?:$| (?:please|steps?|up|phase|write|go|the|you|we))|ready to|good to go|time to)\b.*)?`
+const onward = `( (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next(?:$| (?:please|steps?|up|phase|write|go|the|you|we))|ready to|good to go|time to)\b.*)?`
 
 var lead = `(?:(?:yes|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
@@ -78,48 +75,16 @@ var forms = compileForms(
 	`its `+adverb+`(?:all )?approved`,
 )
 
-type form struct {
-	re          *regexp.Regexp
-	plan, tests []int // indices of the groups that name a gate
-	onward      int
-}
-
 // compileForms prepares forms. Each is compiled when a clause is first held
 // against it: all of them take some 20 ms and 2 MB, and most approvals are of
 // the first.
-func compileForms(cores ...string) []func() form {
-	var out []func() form
+func compileForms(cores ...string) []*lazyregexp.Regexp {
+	var out []*lazyregexp.Regexp
 	for _, core := range cores {
-		out = append(out, sync.OnceValue(func() form { return compileForm(core) }))
+		out = append(out, lazyregexp.New(`^`+lead+`(?:`+core+`)`+after+onward+`$`))
 	}
 	return out
 }
-
-func compileForm(core string) form {
-	f := form{re: regexp.MustCompile(`^` + lead + `(?:` + numbered(core) + `)` + after + onward + `$`)}
-	for i, name := range f.re.SubexpNames() {
-		switch {
-		case strings.HasPrefix(name, "plan"):
-			f.plan = append(f.plan, i)
-		case strings.HasPrefix(name, "tests"):
-			f.tests = append(f.tests, i)
-		case name == "onward":
-			f.onward = i
-		}
-	}
-	return f
-}
-
-// numbered makes the group names of a form with several objects unique.
-func numbered(core string) string {
-	n := 0
-	return gateGroup.ReplaceAllStringFunc(core, func(g string) string {
-		n++
-		return strings.TrimSuffix(g, ">") + strconv.Itoa(n) + ">"
-	})
-}
-
-var gateGroup = regexp.MustCompile(`\(\?P<(?:plan|tests)>`)
 
 // matched is what an approving clause says.
 type matched struct {
@@ -131,7 +96,7 @@ type matched struct {
 // othersApprove tells of somebody else's approval.
 var othersApprove = lazyregexp.New(`^(?:they|claude|team) (?:has |have )?approve[ds]?\b`)
 
-var approvalWord = regexp.MustCompile(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
+var approvalWord = lazyregexp.New(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
 
 // approves tells whether the clause is an approval by its form.
 func (c clause) approves() (matched, bool) {
@@ -140,38 +105,31 @@ func (c clause) approves() (matched, bool) {
 	if len(s) > 600 || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) || irony.MatchString(" "+s+" ") {
 		return matched{}, false
 	}
-	for _, compiled := range forms {
-		f := compiled()
-		m := f.re.FindStringSubmatch(s)
+	for _, form := range forms {
+		m := form.Regexp().FindStringSubmatch(s)
 		if m == nil {
 			continue
 		}
-		out := matched{onward: strings.TrimSpace(m[f.onward])}
-		out.core = strings.TrimSpace(strings.TrimSuffix(s, m[f.onward]))
-		for _, i := range f.plan {
-			if m[i] != "" {
-				out.gate = Plan
-			}
-		}
-		for _, i := range f.tests {
-			if m[i] != "" {
-				out.gate = Tests
-			}
-		}
-		if out.gate == "" {
-			out.gate = namedGate(out.core)
+		last := m[len(m)-1] // the one group
+		out := matched{onward: strings.TrimSpace(last), core: strings.TrimSpace(strings.TrimSuffix(s, last))}
+		switch named := gateMention.FindStringSubmatch(out.core); {
+		case named == nil:
+		case named[1] != "":
+			out.gate = Plan
+		default:
+			out.gate = Tests
 		}
 		return out, true
 	}
 	return matched{}, false
 }
 
-var gateMention = regexp.MustCompile(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)
+var gateMention = lazyregexp.New(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)
 
 // namedGate is the gate whose noun the words hold; empty for none or both.
 func namedGate(words string) Gate {
 	var plan, tests bool
-	for _, m := range gateMention.FindAllStringSubmatch(words, -1) {
+	for _, m := range gateMention.Regexp().FindAllStringSubmatch(words, -1) {
 		plan = plan || m[1] != ""
 		tests = tests || m[2] != ""
 	}

@@ -168,9 +168,6 @@ func (s sentence) valued(j int) bool {
 // asksAfter tells whether the question of a sentence belongs to a clause of
 // its own behind the approval: "approved, can you start today?"
 func asksAfter(later []clause, onward string) bool {
-	if len(later) == 0 {
-		return false
-	}
 	for _, c := range later[:min(len(later), nearby)] {
 		if len(c.words) > 2 && interrogatives[c.words[0]] {
 			return true
@@ -370,21 +367,19 @@ func (t text) around(p position, waiting Gate) string {
 	if waiting == Plan {
 		other = Tests
 	}
-	if p.said.gate != "" {
-		return s.coordinated(p.clause, other)
-	}
 	for k := max(0, p.clause-nearby); k < min(len(s.clauses), p.clause+2); k++ {
 		c := s.clauses[k]
 		if k == p.clause || namedGate(c.String()) != other {
 			continue
 		}
 		adjacent := k == p.clause-1 || k == p.clause+1
-		pronoun := anyOf(s.clauses[p.clause].words, pronouns)
-		if adjacent && objectOnly.MatchString(c.String()) || k < p.clause && pronoun {
+		gate, _ := goAheadClause(c.words, nil)
+		meant := adjacent && gate == other || anyOf(s.clauses[p.clause].words, pronouns)
+		if adjacent && objectOnly.MatchString(c.String()) || p.said.gate == "" && k < p.clause && meant {
 			return NamesOtherGate
 		}
 	}
-	if p.clause == 0 && p.sentence > 0 {
+	if p.said.gate == "" && p.clause == 0 && p.sentence > 0 {
 		prev := t.sentences[p.sentence-1]
 		if tail := prev.clauses[len(prev.clauses)-1]; prev.end == ':' && namedGate(tail.String()) == other {
 			return NamesOtherGate
@@ -394,7 +389,7 @@ func (t text) around(p position, waiting Gate) string {
 }
 
 // restricting begin what belongs to the approval before it, with a comma or without.
-var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given still")
+var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
 
 // restricted tells whether what stands right behind the comma bounds the approval: it
 // begins with a preposition, and is not of the forms of an approval: "approved,
@@ -409,18 +404,4 @@ func (s sentence) restricted(at int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(tail[1:], func(w string) bool { return urging[w] })
-}
-
-// coordinated finds the other gate beside the named one: "plan and tests
-// approved", "I approve the plan and the tests".
-func (s sentence) coordinated(at int, other Gate) string {
-	for _, k := range []int{at - 1, at + 1} {
-		if k < 0 || k >= len(s.clauses) || s.clauses[max(k, at)].conj != "and" {
-			continue
-		}
-		if c := s.clauses[k]; objectOnly.MatchString(c.String()) && namedGate(c.String()) == other {
-			return NamesOtherGate
-		}
-	}
-	return ""
 }

@@ -196,14 +196,6 @@ type sentenceBuilder struct {
 // field takes one piece between white space apart: marks before, the word,
 // marks behind.
 func (b *sentenceBuilder) field(f string) {
-	if f == codeWord || f == quoteWord {
-		b.clause.words = append(b.clause.words, f)
-		return
-	}
-	if strings.Contains(f, "=") && strings.Trim(f, ":=!<+?") == "" {
-		b.clause.words = append(b.clause.words, "=")
-		return
-	}
 	if option(f) {
 		b.clause.words = append(b.clause.words, codeWord)
 		return

@@ -87,8 +87,6 @@ func (p place) mention() string {
 	switch {
 	case anyOf(words, negations) || anyOf(words, set("unapprove unapproved disapprove disapproved")):
 		return Negated
-	case anyOf(words, set("revoke retract withdraw undo cancel")):
-		return Retracted
 	case p.s.end == '?':
 		if p.after && (p.same || p.c.conj == "or" || len(p.s.words()) <= 3) {
 			return Question
@@ -123,9 +121,6 @@ func (p place) retracts(text string) bool {
 	for len(words) > 1 && stumbles[words[0]] {
 		words = words[1:]
 	}
-	if len(words) == 0 {
-		return false
-	}
 	switch first := words[0]; {
 	case retraction.MatchString(strings.Join(words, " ")):
 		return !p.whenever
@@ -135,7 +130,7 @@ func (p place) retracts(text string) bool {
 		return false // "use tabs, not spaces"
 	case first == "no" || first == "nope" || first == "nah" || first == "not":
 		return len(words) == 1 || first != "no" || afterNo[words[1]]
-	case p.s.end == '?' && len(p.s.words()) <= 3 && (tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
+	case p.s.end == '?' && len(p.s.words()) <= 3 && (anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
 		return true
 	}
 	return false
@@ -160,7 +155,7 @@ func (p place) conditions(text string) bool {
 	case conditionStart(p.c):
 		return p.same || !p.next
 	case asking(p):
-		return false
+		return p.waiting == Plan && planPart.MatchString(text) && anyOf(words, changeVerbs)
 	case startVerbs[first] || strings.HasPrefix(text, " you can ") || strings.HasPrefix(text, " you may "):
 		return anyOf(words[1:], conditionWords) && !untilDone.MatchString(text)
 	case p.changesGate(text), p.same && p.c.words[0] == "just" && changeVerbs[first] && !laterWork.MatchString(text):
@@ -182,7 +177,13 @@ func (p place) changesGate(text string) bool {
 }
 
 func (p place) objects(text string) bool {
-	if p.s.end == '?' || harmless.MatchString(text) || !objection.MatchString(text) {
+	if p.s.end == '?' || harmless.MatchString(text) {
+		return false
+	}
+	if p.waiting == Plan && planPart.MatchString(text) && !startVerbs[firstWord(p.c)] && (!anyOf(p.c.words, praise) || anyOf(p.c.words, negations)) && !anyOf(p.c.words, settled) {
+		return true // what is said of a part of the plan, unless it praises it
+	}
+	if !objection.MatchString(text) {
 		return false
 	}
 	if unsure.MatchString(text) {
@@ -228,7 +229,8 @@ var (
 	modals         = set("would will could should might may must shall can")
 	interrogatives = set("can could will would what which how when where why who whose is are do does did should shall may have has")
 	urging         = set("use keep make take put write add run test please remember prefer avoid do")
-	asks           = set("what whats which how why who whose where does did")
+	praise         = set("like love good great nice fine well thanks thank appreciate helpful clear excellent especially")
+	asks           = set("what whats which how why who whom whose where does did")
 	speaker        = set("i me we us side opinion view part")
 	familiar       = set("thanks thank thx ty good great nice cool well fine perfect job work luck fun enjoy next step steps forward onwards ahead going on done over you all everything same here finally now today please claude team cheers mate again before earlier night morning bye ciao talk hurry rush link <code> <quote> no btw fyi regards best greetings")
 	firstPerson    = set("i me my mine we us our")
@@ -251,18 +253,18 @@ var (
 var (
 	alternative   = lazyregexp.New(`^(?:(?:\d|[a-e]|or|to|please) )*(?:decline|reject|deny|refuse|cancel|abort|skip|postpone|discard|dismiss|edit|modify|revise|amend|(?:request|suggest|make|ask for) changes|ask (?:me )?(?:later|again)|keep planning|not now)(?: (?:it|this|that|them|all|(?:the )?(?:plan|tests)))?$`)
 	titled        = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
-	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
+	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
 	finished      = lazyregexp.New(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
-	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session|terminal|button|key)|mis-?(?:click|type|typed)|stand ?by\b|stay put|hang tight|pause\b|do not (?:start|begin|proceed|do anything|write anything)\b)`)
+	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch (?:that|the)\b|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|h+m+$|m+$|eh$|idk$|dunno$|i do not know$|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session|terminal|button|key)|mis-?(?:click|type|typed)|stand ?by\b|stay put|hang tight|pause\b|do not (?:start|begin|proceed|do anything|write anything)\b)`)
 	pendingReview = lazyregexp.New(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|(?:has|have|needs?|must|should) (?:to )?(?:also )?(?:agree|approve|sign|confirm|decide|weigh in|look at)|waiting (?:for|on)|awaiting|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
 	laterWork     = lazyregexp.New(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
 	foreignObject = lazyregexp.New(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
 	opens         = lazyregexp.New(` (?:open|create|make|prepare|raise|submit|draft|send|no) (?:\S+ ){0,3}(?:pr|prs|pull request|merge request|pull-request|mr) `)
 	mergeIt       = lazyregexp.New(` (?:merge|squash|rebase|deploy|release|publish) `)
 	isIt          = lazyregexp.New(`^(?:is|was|did|do|am) (?:it|that|this|i)$`)
-	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|like (?:that|this|it) (?:would|will|could)|what could (?:possibly )?go wrong|yeah right|in your dreams|(?:when |once |if )?pigs (?:can |might |will |may )?fly|over my dead body|dream on|good luck with that|said (?:nobody|no one)|(?:a|my) joke|i hate (?:it|this|that)|what an? (?:surprise|shock|joke|shame)|oh (?:sure|great|yeah|right|please|wonderful)|sure jan|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
+	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|like (?:that|this|it) (?:would|will|could)|what could (?:possibly )?go wrong|yeah right|in your dreams|(?:when |once |if )?pigs (?:can |might |will |may )?fly|over my dead body|dream on|good luck (?:with that|explaining|selling)|totally not|said (?:nobody|no one)|(?:a|my) joke|i hate (?:it|this|that)|what an? (?:surprise|shock|joke|shame)|oh (?:sure|great|yeah|right|please|wonderful)|sure jan|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
 	attributed    = lazyregexp.New(` (?:says|said|claims|claimed|according to|dixit) `)
 	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|\d+(?:/\d+| (?:out )?of \d+)?|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
 	narration     = lazyregexp.New(`^(?:(?:i will|i am going to|i am|let me|we will) (?:now |next |first |then )?(?:writ(?:e|ing)|implement(?:ing)?|creat(?:e|ing)|proceed(?:ing)?|continu(?:e|ing) with|mov(?:e|ing) on|begin(?:ning)?|start(?:ing)? (?:with|by|to|on|writing|implementing|the implementation))\b|(?:moving|proceeding|continuing|switching|advancing) (?:on|to|with)\b|writ (?:has |now )?(?:opened|opens|recorded|records|took|accepted|moved|switched|unlocked|allows|says)\b)`)
@@ -277,12 +279,8 @@ var (
 	untilDone     = lazyregexp.New(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)
 	must          = lazyregexp.New(` (?:must|need to|needs to|have to|should|ought to|forgot|missed) `)
 	planParts     = lazyregexp.New(` (?:plan|section|sections|files|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
+	planPart      = lazyregexp.New(` (?:(?:steps?|sections?|capabilit(?:y|ies)|points?|items?|bullets?|parts?) (?:\d+|one|two|three|four|five|a|b)|(?:first|second|third|fourth|fifth|last) (?:step|section|capability|point|item|bullet|part)|capabilities|analysis) `)
 	testParts     = lazyregexp.New(` (?:test|tests|skeleton|skeletons|case|cases|assertion|assertions|assert|typo|test\S+|time-out) `)
 	objection     = lazyregexp.New(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
 	unsure        = lazyregexp.New(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
 )
-
-// stripNames makes a part reusable outside the forms.
-func stripNames(re string) string {
-	return gateGroup.ReplaceAllString(re, "(?:")
-}

@@ -142,6 +142,7 @@ func TestWordings(t *testing.T) {
 		"no complaints, go ahead": Plan, "these look good, go ahead and write the code": Tests,
 		"Dear Claude, the plan is approved. Kind regards": Plan, "approved, Anna Li": Plan,
 		"tests fine, go": Tests, "thats perfect, go ahead": Plan,
+		"Approved. I especially like the rollback step.": Plan, "Approved. Start with step 1.": Plan,
 		"approved :thumbsup:": Plan, "lgtm :+1:": Plan, "Approved (all of it)": Plan, "Approved. If tests fail, fix them.": Plan,
 	}
 	for p, g := range yes {
@@ -431,7 +432,12 @@ func TestWordings(t *testing.T) {
 		"approve → ship → invoice is the flow": Plan, "approved: what does that do": Plan,
 		"approved. Kim has to agree too.": Plan, "approved, waiting for Kim's ok": Plan,
 		"Approved by me; now wait for Kim.": Plan, "approved, like everything else you push on me": Plan, "approved, most of it": Plan, "approved; still, I'd drop the cache": Plan,
-		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
+		"approved, granted you remove the cache": Plan, "approved, less the docs": Plan,
+		"approved, can you drop step 2?": Plan, "Approved. The second capability is not testable.": Plan,
+		"Approved. I don't understand step 2.": Plan, "Approved. Step 2 makes no sense to me.": Plan,
+		"wow great, approved, totally not broken at all": Plan, "approved, good luck explaining that to Tom": Plan,
+		"plan ok, approved": Tests,
+		"👍?":                Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
 	for p, g := range no {

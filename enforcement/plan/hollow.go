@@ -81,6 +81,7 @@ var said = wordSet(`above below aforementioned see refer refers reference discus
 	process produce provides provide enough many much most least lot us's whatever everyone nobody
 	carefully careful robust scalable maintainable manner reliable efficient efficiently readable modern elegant idiomatic
 	analysed analyzed analyse analyze proceed understood understand fulfilled fulfil fulfill edge case cases handled handle
+	performance happy break breaks lint lints ci goal reached ensured high stable thank help approach sound lead outcome read looking first
 	significantly improve improves improved improvement improvements meet meets met satisfy satisfies satisfied
 	requested's apply applies applied applicable none available performs perform performed performing`)
 
@@ -128,13 +129,13 @@ func (s *section) hollow(name string, d *document) *Problem {
 	return p
 }
 
-// tells tells whether a capability says something beside the paths: of one word where
-// the analysis speaks of it, too. A ticked one is a problem of its own.
+// tells tells whether a capability says something beside the paths; a number alone does
+// only where the analysis speaks of it, too. A ticked one is a problem of its own.
 func (s *section) tells(paths, analysis map[string]bool) bool {
 	for _, c := range s.capabilities() {
 		says := about(c.Text, paths)
 		for w := range says {
-			if len(says) >= leastSaid || analysis[w] {
+			if len(says) >= leastSaid || analysis[w] || len(w) > 1 && unicode.IsLetter([]rune(w)[0]) {
 				return true
 			}
 		}

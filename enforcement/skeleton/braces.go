@@ -9,7 +9,7 @@ var typeWords = "new return if else for while throw try catch finally switch cas
 
 var javaGrammar = &grammar{
 	keywords: names(typeWords),
-	literals: names("true false null"),
+	literals: names("true false null to"),
 	builtins: names("String Integer Long Double Boolean BigDecimal List Set Map Arrays Collections Optional Objects listOf setOf mapOf"),
 	access:   names(". :: ?. !!"),
 	receiver: names("this"),
@@ -27,7 +27,7 @@ var (
 var csharpGrammar = &grammar{
 	keywords: names(typeWords),
 	literals: names("true false null"),
-	builtins: names("String Math"),
+	builtins: names("String Math Dictionary List HashSet"),
 	access:   names(". ?. !"),
 	receiver: names("this"),
 	makers:   func(n string) bool { return n == "Mock" || n == "Substitute" || n == "Fake" || n == "MockRepository" },
@@ -291,18 +291,12 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 			case len(c.args) > 1:
 				add(c, s.check(c.args[len(c.args)-2], matcherArgs(c.args[len(c.args)-1])))
 			case len(members) == 0 || len(members) == 1 && (members[0] == "as" || members[0] == "describedAs"):
-			case len(args) > 0:
-				add(c, s.check(c.args[0], args[0]))
 			default:
-				add(c, s.condition(c.args[0]))
+				add(c, s.against(c.args[0], args))
 			}
 		case c.name == "assertTrue" || c.name == "assertFalse" || c.name == "assertNotNull" || c.name == "assertNull":
 			if v := valueArg(c.args); v != nil {
-				if never(v) && c.name == "assertTrue" {
-					add(c, s.guarded(t, c.at))
-				} else {
-					add(c, s.condition(v))
-				}
+				add(c, s.truth(t, c.at, v, c.name == "assertTrue"))
 			}
 		case c.name == "assertAll", c.name == "assertSoftly":
 		case prefixed(c.name, "assertThrows", "assertDoesNotThrow", "assertFailsWith", "assertThatThrownBy", "assertThatCode", "assertTimeout", "assertFails"):
@@ -398,20 +392,11 @@ func csharpAssertions(s *scope, t []lexeme) []assertion {
 		case method && strings.HasSuffix(c.first, "Assert") && c.first != "Debug":
 			csharpAssert(s, t, c, add)
 		case method && c.name == "Should" && len(c.args) == 0:
-			members, args := s.g.chain(t, c.close)
-			switch {
-			case len(members) == 0:
-			case len(args) > 0:
-				add(c, s.check(subject(t, c.at-1), args[0]))
-			default:
-				add(c, s.condition(subject(t, c.at-1)))
+			if members, args := s.g.chain(t, c.close); len(members) > 0 {
+				add(c, s.against(subject(t, c.at-1), args))
 			}
 		case method && prefixed(c.name, "Should"):
-			if len(c.args) > 0 {
-				add(c, s.check(subject(t, c.at-1), c.args[0]))
-			} else {
-				add(c, s.condition(subject(t, c.at-1)))
-			}
+			add(c, s.against(subject(t, c.at-1), c.args))
 		case method && (prefixed(c.name, "Verify") || c.name == "Received" || c.name == "DidNotReceive" || prefixed(c.name, "MustHaveHappened", "MustNotHaveHappened")):
 			if c.first == "A" && len(subject(t, c.at-1)) > 4 {
 				add(c, meaningful)
@@ -422,12 +407,7 @@ func csharpAssertions(s *scope, t []lexeme) []assertion {
 			add(c, s.check(c.args[0]))
 		}
 	}
-	for i, tok := range t {
-		if tok.kind == word && tok.text == "throw" {
-			out = append(out, assertion{tok.line, s.guarded(t, i)})
-		}
-	}
-	return out
+	return append(out, s.thrown(t)...)
 }
 
 func csharpAssert(s *scope, t []lexeme, c call, add func(call, strength)) {
@@ -443,11 +423,7 @@ func csharpAssert(s *scope, t []lexeme, c call, add func(call, strength)) {
 	case c.name == "That" && len(c.args) > 1:
 		add(c, s.check(c.args[0], matcherArgs(c.args[1])))
 	case prefixed(c.name, "True", "False", "IsTrue", "IsFalse", "Null", "NotNull", "IsNull", "IsNotNull", "Empty", "NotEmpty", "That", "IsEmpty", "IsNotEmpty"):
-		if never(c.args[0]) && (c.name == "True" || c.name == "IsTrue" || c.name == "That") {
-			add(c, s.guarded(t, c.at))
-		} else {
-			add(c, s.condition(c.args[0]))
-		}
+		add(c, s.truth(t, c.at, c.args[0], c.name == "True" || c.name == "IsTrue" || c.name == "That"))
 	default:
 		add(c, s.check(c.args[:min(2, len(c.args))]...))
 	}

@@ -16,7 +16,7 @@ func goGrammar(mockTypes map[string]bool) *grammar {
 	return &grammar{
 		keywords: names("new func return if for range var const struct map chan interface go defer select switch case type byte rune string int int64 uint64 float64 bool error any"),
 		literals: names("true false nil iota"),
-		builtins: names("len cap append make string int int64 float64 byte"),
+		builtins: names("len cap append make string int int64 float64 byte slices strings maps strconv reflect bytes fmt"),
 		access:   names("."),
 		inverted: true,
 		makers:   func(n string) bool { return mockTypes[n] || prefixed(n, "NewMock") },
@@ -106,9 +106,6 @@ var neverBuilt = names("ignore never none disabled exclude skip")
 // excluded tells whether a build constraint keeps the file out for good.
 func excluded(f *ast.File) bool {
 	for _, g := range f.Comments {
-		if g.Pos() > f.Package {
-			break
-		}
 		for _, c := range g.List {
 			if x, err := constraint.Parse(c.Text); err == nil && constraint.IsGoBuild(c.Text) && neverBuilt[x.String()] {
 				return true

@@ -385,6 +385,15 @@ func (v *goVisitor) add(n ast.Node, w strength) {
 	v.found = append(v.found, assertion{v.f.line(n), w})
 }
 
+// fail adds a call that fails the test: it asserts only where something decides whether
+// it is reached.
+func (v *goVisitor) fail(c ast.Node, worth strength, guarded bool) {
+	if !guarded {
+		worth = unconditional
+	}
+	v.add(c, worth)
+}
+
 func (v *goVisitor) call(c *ast.CallExpr, worth strength, guarded bool) {
 	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -392,11 +401,7 @@ func (v *goVisitor) call(c *ast.CallExpr, worth strength, guarded bool) {
 	}
 	name := sel.Sel.Name
 	if v.failers[identName(sel.X)] && goFailures[name] {
-		if guarded {
-			v.add(c, worth)
-		} else {
-			v.add(c, unconditional)
-		}
+		v.fail(c, worth, guarded)
 		return
 	}
 	if name == "AssertExpectations" || name == "AssertCalled" || name == "AssertNumberOfCalls" || name == "AssertNotCalled" {
@@ -409,11 +414,7 @@ func (v *goVisitor) call(c *ast.CallExpr, worth strength, guarded bool) {
 	}
 	switch {
 	case name == "Fail" || name == "FailNow" || name == "Failf":
-		if guarded {
-			v.add(c, worth)
-		} else {
-			v.add(c, unconditional)
-		}
+		v.fail(c, worth, guarded)
 	case len(args) == 0:
 	case singleSubject[name] || len(args) == 1:
 		if t := v.f.tokens(args[0]); never(t) && name != "False" {
@@ -504,10 +505,6 @@ func (v *goVisitor) bound(name string) bool {
 // ginkgo reads the It blocks of Ginkgo, which another file of the package
 // runs.
 func (f *goFile) ginkgo() []test {
-	dotted := f.imports["."]
-	if !strings.Contains(dotted, "ginkgo") && f.imports["ginkgo"] == "" && f.imports["v2"] == "" && !f.importsGinkgo() {
-		return nil
-	}
 	var out []test
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)
@@ -530,13 +527,4 @@ func (f *goFile) ginkgo() []test {
 		return false
 	})
 	return out
-}
-
-func (f *goFile) importsGinkgo() bool {
-	for _, spec := range f.ast.Imports {
-		if strings.Contains(spec.Path.Value, "onsi/ginkgo") {
-			return true
-		}
-	}
-	return false
 }

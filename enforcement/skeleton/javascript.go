@@ -5,7 +5,7 @@ import "strings"
 var jsGrammar = &grammar{
 	keywords: names("new await async return typeof instanceof in of void delete function const let var if else for while throw yield as class extends"),
 	literals: names("true false null undefined NaN Infinity"),
-	builtins: names("String Number Boolean Array BigInt Symbol Math"),
+	builtins: names("String Number Boolean Array BigInt Symbol Math Object JSON"),
 	access:   names(". ?."),
 	receiver: names("this"),
 	makers:   func(n string) bool { return jsMakers[n] },
@@ -25,7 +25,6 @@ var (
 // Playwright have them.
 func readJavaScript(src []byte) []test {
 	t := jsDialect.read(src)
-	jsTypes(t)
 	found := jsTestCalls(t)
 	units, shared := jsHelpers(t, found)
 	units = append(found, units...)
@@ -56,17 +55,6 @@ func (s *scope) spies(t []lexeme) {
 	}
 }
 
-// jsTypes turns the optional mark of a type or a non-null mark into nothing
-// that matters; tokens keep their places.
-func jsTypes(t []lexeme) {
-	for i := range t {
-		if t[i].text == "!" && i > 0 && (t[i-1].kind == word || t[i-1].text == ")") && i+1 < len(t) && t[i+1].text == "." {
-			t[i].text = "."
-			t[i].kind = newline
-		}
-	}
-}
-
 // jsTestCalls finds the test calls. Those inside a skipped group are skipped.
 func jsTestCalls(t []lexeme) []unit {
 	var out []unit
@@ -90,8 +78,6 @@ func jsTestCalls(t []lexeme) []unit {
 				continue
 			}
 			out = append(out, unit{line: t[i].line, body: body, test: true, skipped: skips || i < skipUntil || jsOption(t[open:min(open+8, end)], "skip")})
-			i = end
-		case (name == "xit" || name == "xtest"):
 			i = end
 		}
 	}
@@ -250,9 +236,6 @@ func jsNamed(t []lexeme, i int) (string, []lexeme) {
 func jsAssertNames(t []lexeme) map[string]bool {
 	out := names("assert")
 	for i := 0; i+2 < len(t); i++ {
-		if t[i].text == "assert" && i+3 < len(t) && (t[i+1].text == "." || t[i+1].text == "=") {
-			continue
-		}
 		if t[i].kind != str || !strings.Contains(t[i].text, "assert") {
 			continue
 		}
@@ -273,9 +256,6 @@ func jsModules(t []lexeme) map[string]bool {
 		if (t[i].text == "jest" || t[i].text == "vi") && (t[i+2].text == "mock" || t[i+2].text == "doMock") && t[i+4].kind == str {
 			mocked[strings.Trim(t[i+4].text, `"'`)] = true
 		}
-	}
-	if len(mocked) == 0 {
-		return nil
 	}
 	for i := range t {
 		if t[i].kind != str || !mocked[strings.Trim(t[i].text, `"'`)] || i < 2 || t[i-1].text != "from" && t[i-2].text != "require" {

@@ -120,10 +120,7 @@ func directMember(t []lexeme, c call) bool {
 
 func jsValues(s *scope, t []lexeme, c call) strength {
 	if len(c.args) == 1 || jsSingle[c.name] {
-		if never(c.args[0]) && c.name != "isFalse" && c.name != "false" && c.name != "notOk" && c.name != "falsy" {
-			return s.guarded(t, c.at)
-		}
-		return s.condition(c.args[0])
+		return s.truth(t, c.at, c.args[0], c.name != "isFalse" && c.name != "false" && c.name != "notOk" && c.name != "falsy")
 	}
 	return s.check(c.args[0], c.args[1])
 }

@@ -95,16 +95,6 @@ func always(cond []lexeme) (value, constant bool) {
 			return inner[0].text == "all", true
 		}
 	}
-	if parts := splitAt(cond, comparisons); len(parts) == 2 && len(parts[0]) == 1 && len(parts[1]) == 1 && len(cond) == 3 &&
-		parts[0][0].kind == number && parts[1][0].kind == number {
-		same := parts[0][0].text == parts[1][0].text
-		switch cond[1].text {
-		case "==", "===":
-			return same, true
-		case "!=", "!==":
-			return !same, true
-		}
-	}
 	return false, false
 }
 
@@ -161,9 +151,6 @@ func (s *scope) live(t []lexeme) []lexeme {
 		tok := t[i]
 		member := i > 0 && s.g.access[t[i-1].text] && tok.text != "catch_unwind" && !starting[tok.text]
 		switch {
-		case tok.kind == punct && tok.text == "[" && i+4 < len(t) && t[i+1].text == "]" && s.g.access[t[i+2].text] && t[i+4].text == "(" &&
-			(i == 0 || t[i-1].kind == punct && t[i-1].text != ")" && t[i-1].text != "]"):
-			c.drop(i, closing(t, i+4)+1)
 		case tok.kind == word && member && t[i-1].text != "::" && i+1 < len(t) && (tok.text == "forEach" || tok.text == "each" || tok.text == "map" || tok.text == "for_each") && s.nothing(subject(t, i-1)):
 			if t[i+1].text == "(" || t[i+1].text == "{" {
 				c.drop(i, closing(t, i+1)+1)

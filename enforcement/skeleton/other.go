@@ -139,7 +139,7 @@ var (
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
-		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length List Seq pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )
@@ -270,9 +270,6 @@ func judgeOther(t []lexeme) []test {
 			args = [][]lexeme{onLineBefore(t, pipe-1), {t[pipe-1]}, rest}
 		case t[i+1].text != "(" && i > 0 && t[i-1].line == tok.line && t[i-1].text != "." && prefixed(tok.text, "should", "must"): // behind what it is about
 			args = [][]lexeme{onLineBefore(t, i), rest}
-		}
-		if t[i+1].text == "`" && i > 0 && t[i-1].text == "`" { // between what it compares
-			args = [][]lexeme{onLineBefore(t, i-1), statementOn(t, min(i+2, len(t)))}
 		}
 		if len(args) > 0 {
 			w := s.check(args[:min(2, len(args))]...)

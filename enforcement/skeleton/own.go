@@ -32,6 +32,9 @@ func closed(g *grammar, body []lexeme, handles map[string]bool) bool {
 	}
 	asserts := len(handles) > 0
 	for i, t := range body {
+		if i > 1 && t.kind == word && g.access[body[i-1].text] && bound[body[i-2].text] && !readers[t.text] && !writers[t.text] && !strings.HasPrefix(t.text, "should") {
+			return false // a member that the code may have added
+		}
 		if t.kind != word || i > 0 && g.access[body[i-1].text] {
 			continue
 		}
@@ -59,6 +62,9 @@ func (s *scope) allOfNothing(t []lexeme) bool {
 	}
 	return false
 }
+
+// writers are members by which collections of each language grow and shrink.
+var writers = names("append push add extend insert pop remove clear sort reverse concat put set")
 
 var (
 	fileWriters = names("WriteFile writeFileSync writeFile write_text write_bytes writeString writeText file_put_contents write")
@@ -142,7 +148,7 @@ func programmed(t []lexeme) map[member]bool {
 		switch {
 		case len(args) == 0:
 		case len(args) > 1 && len(args[1]) == 1 && args[1][0].kind == str &&
-			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || t[i].text == "spyOn" && answers(t, end)):
+			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || (t[i].text == "spyOn" || t[i].text == "stub") && answers(t, end)):
 			add(joined(args[0]), strings.Trim(args[1][0].text, `"'`))
 		case (t[i].text == "patch" || t[i].text == "setattr" && len(args) == 2) && len(args[0]) == 1 && args[0][0].kind == str:
 			path := strings.Split(strings.Trim(args[0][0].text, `"'`), ".")
@@ -162,7 +168,7 @@ func programmed(t []lexeme) map[member]bool {
 
 // answers tells whether a spy is given something to return.
 func answers(t []lexeme, i int) bool {
-	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock")
+	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock", "returns", "resolves", "callsFake")
 }
 
 // withoutProgrammed puts a mock in the place of each call of a function that the

@@ -87,20 +87,11 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 		case c.name == "expects" && method || prefixed(c.name, "shouldReceive", "shouldHaveReceived", "shouldBeCalled", "shouldNotHaveReceived"):
 			add(c, s.check(subject(t, c.at-1)))
 		case c.name == "expect" && !method && len(c.args) > 0:
-			members, args := s.g.chain(t, c.close)
-			switch {
-			case len(members) == 0 || len(members) == 1 && members[0] == "not":
-			case len(args) > 0:
-				add(c, s.check(c.args[0], args[0]))
-			default:
-				add(c, s.condition(c.args[0]))
+			if members, args := s.g.chain(t, c.close); len(members) > 1 || len(members) == 1 && members[0] != "not" {
+				add(c, s.against(c.args[0], args))
 			}
 		case prefixed(c.name, "assertTrue", "assertFalse", "assertNull", "assertNotNull", "assertEmpty", "assertNotEmpty") && len(c.args) > 0:
-			if never(c.args[0]) && c.name == "assertTrue" {
-				add(c, s.guarded(t, c.at))
-			} else {
-				add(c, s.condition(c.args[0]))
-			}
+			add(c, s.truth(t, c.at, c.args[0], c.name == "assertTrue"))
 		case prefixed(c.name, "assert"):
 			direct := c.first == c.name || t[c.at-1].text == "::"
 			switch {
@@ -111,10 +102,5 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 			}
 		}
 	}
-	for i, tok := range t {
-		if tok.kind == word && tok.text == "throw" {
-			out = append(out, assertion{tok.line, s.guarded(t, i)})
-		}
-	}
-	return out
+	return append(out, s.thrown(t)...)
 }

@@ -5,7 +5,7 @@ import "strings"
 var pythonGrammar = &grammar{
 	keywords: names("and or not in is if else elif for while lambda await async yield return assert with as del global nonlocal pass raise import from try except finally def class"),
 	literals: names("True False None"),
-	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object"),
+	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object SimpleNamespace"),
 	access:   names("."),
 	receiver: names("self cls"),
 	makers: func(n string) bool {
@@ -235,12 +235,7 @@ func pyAssertions(s *scope, t []lexeme) []assertion {
 		startsStatement := i == 0 || t[i-1].kind == newline || t[i-1].text == ":" || t[i-1].text == ";"
 		switch {
 		case tok.text == "assert" && startsStatement:
-			cond := splitAt(statement(t, i+1), commas)[0]
-			w := s.condition(cond)
-			if never(cond) {
-				w = s.guarded(t, i)
-			}
-			out = append(out, assertion{tok.line, w})
+			out = append(out, assertion{tok.line, s.truth(t, i, splitAt(statement(t, i+1), commas)[0], true)})
 		case tok.text == "raise" && startsStatement && i+1 < len(t) && t[i+1].text == "AssertionError":
 			out = append(out, assertion{tok.line, s.guarded(t, i)})
 		}
@@ -283,10 +278,7 @@ func pyCall(s *scope, t []lexeme, c call) (strength, bool) {
 		}
 		return s.check(pyBlock(t, c.close)), true
 	case method && prefixed(c.name, "assertTrue", "assertFalse", "assertIsNone", "assertIsNotNone") && len(c.args) > 0:
-		if never(c.args[0]) && c.name == "assertTrue" {
-			return s.guarded(t, c.at), true
-		}
-		return s.condition(c.args[0]), true
+		return s.truth(t, c.at, c.args[0], c.name == "assertTrue"), true
 	case prefixed(c.name, "assert") && len(c.args) > 0:
 		return s.check(c.args[:min(2, len(c.args))]...), true
 	case c.name == "expect" && !method && len(c.args) > 0:

@@ -330,10 +330,7 @@ func rubyAssert(s *scope, t []lexeme, i int) strength {
 		"assert_text", "assert_no_text", "assert_selector", "assert_no_selector", "assert_current_path", "assert_content", "assert_button", "assert_link", "assert_field", "assert_broadcasts"):
 		return meaningful // of the last answer, which is named nowhere
 	case name == "assert" || name == "refute" || prefixed(name, "assert_nil", "refute_nil", "assert_empty", "refute_empty", "assert_not_nil", "assert_predicate", "assert_mock"):
-		if never(args[0]) && name == "assert" {
-			return s.guarded(t, i)
-		}
-		return s.condition(args[0])
+		return s.truth(t, i, args[0], name == "assert")
 	}
 	return s.check(args[:min(2, len(args))]...)
 }

@@ -120,10 +120,8 @@ func rustAssertions(s *scope, t []lexeme) []assertion {
 			switch {
 			case len(args) > 1 && (name != "assert" && name != "debug_assert" && name != "prop_assert"):
 				w = s.check(args[0], args[1])
-			case never(args[0]):
-				w = s.guarded(t, i)
 			default:
-				w = s.condition(args[0])
+				w = s.truth(t, i, args[0], true)
 			}
 			out = append(out, assertion{t[i].line, w})
 		}

@@ -95,6 +95,9 @@ func (s *scope) target(t []lexeme, i int) string {
 			break
 		}
 	}
+	if open := opening(t, i-1); t[i-1].text == "]" && open > 1 && t[open-1].kind == word && t[open-2].kind == word && i-open < 4 {
+		return t[open-1].text // int xs[] = …
+	}
 	if t[i-1].kind != word {
 		return ""
 	}
@@ -210,7 +213,7 @@ func (s *scope) uses(t []lexeme) {
 		switch {
 		case tok.kind == punct && tok.text == "(":
 			name, first := callee(t, i, s.g)
-			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || name == first && s.g.builtins[name] || s.g.makers(name) || s.is(mock, first))})
+			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || (name == first || s.g.inverted) && s.g.builtins[first] || s.g.makers(name) || s.is(mock, first))})
 		case tok.kind == punct && tok.text == ")":
 			if len(stack) > 0 {
 				stack = stack[:len(stack)-1]

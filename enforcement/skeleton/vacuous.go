@@ -85,13 +85,6 @@ func (s *scope) constantAt(name string, line int) bool {
 	if len(s.defs[name]) > deepest {
 		return false
 	}
-	every := len(s.defs[name]) > 1 && s.assigned(name) == len(s.defs[name]) && !s.lent[name]
-	for _, d := range s.defs[name] {
-		every = every && d.plain && same(d.value, s.defs[name][0].value)
-	}
-	if every {
-		return true // it is set to the same whatever happens
-	}
 	for _, d := range s.defs[name] {
 		if d.line < line {
 			last = d
@@ -184,7 +177,7 @@ func (s *scope) resolved(v []lexeme) ([]lexeme, *definition) {
 }
 
 var (
-	wildcard = lazyregexp.New(`^(?:expect\.)?(?:anything|any)\((?:Object|Any)?\)$|^(?:mock\.|unittest\.mock\.)?(?:ANY|Anything)$|^Is\.(?:Anything|Any)$|^expect\.any\(Object\)$|^anything$`)
+	wildcard = lazyregexp.New(`^(?:expect\.)?(?:anything|any)\((?:Object|Any)?\)$|^(?:mock\.|unittest\.mock\.)?(?:ANY|Anything)$|^Is\.(?:Anything|Any)$|^isA<(?:Object|dynamic)>\(\)$|^expect\.any\(Object\)$|^anything$`)
 	anyType  = lazyregexp.New(`^(?:Object|object|Any|AnyObject|Object\.class|Any::class|interface\{\}|any)$`)
 	lengths  = lazyregexp.New(`(?:^|\.)(?:len|length|size|count|Count|Length|Len|abs)(?:\(|$)`)
 )

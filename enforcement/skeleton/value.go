@@ -146,6 +146,35 @@ type makeup struct {
 // readers are members that leave what they belong to as it is.
 var readers = names("size length len count Length Count Len get contains containsKey includes has indexOf isEmpty equals at first last join keys values entries to of")
 
+// untouched tells whether a chain begins with what was made of literals and nothing has
+// touched since, and whose members are its own: any other may be the code's, which can
+// add members to the types of others.
+func (s *scope) untouched(r root) bool {
+	if !s.is(fixed, r.name) || s.is(altered, r.name) || s.is(handed, r.name) || s.lent[r.name] {
+		return false
+	}
+	for _, m := range r.chain {
+		if !readers[m] && !s.holdsKey(r.name, m, 3) {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsKey tells whether a name stands in what a variable was set to.
+func (s *scope) holdsKey(name, key string, deep int) bool {
+	for at := s; at != nil; at = at.parent {
+		for _, d := range at.defs[name] {
+			for _, t := range d.value {
+				if strings.Trim(t.text, `"':`) == key || deep > 0 && t.kind == word && t.text != name && s.is(fixed, t.text) && s.holdsKey(t.text, key, deep-1) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // alters tells whether the variable at i, where the chain r begins, may be changed
 // there: by a member, by an element of it that is set or counted, or by being taken
 // under another name.
@@ -184,9 +213,13 @@ func (s *scope) makeup(t []lexeme) makeup {
 		if i+1 < len(t) && (t[i+1].text == ":" || t[i+1].text == "=" && i > 0) {
 			continue
 		}
+		if tok.text == "struct" && i+1 < len(t) && t[i+1].text == "{" { // a type of Go
+			i = closing(t, i+1)
+			continue
+		}
 		r := s.g.rootAt(t, i)
 		switch {
-		case s.g.keywords[tok.text] && !s.g.receiver[tok.text]:
+		case s.g.keywords[tok.text] && !s.g.receiver[tok.text] && s.assigned(tok.text) == 0:
 			continue
 		case s.is(mock, r.name):
 			if r.called && !r.recorded() {
@@ -201,7 +234,7 @@ func (s *scope) makeup(t []lexeme) makeup {
 			i = r.end
 		case s.is(deaf, r.name):
 			i = r.end
-		case s.is(fixed, r.name) && !s.is(altered, r.name) && !s.is(handed, r.name) && !s.lent[r.name]:
+		case s.untouched(r):
 		case s.is(literal, r.name) || s.g.builtins[r.name] || !r.called && s.constantAt(r.name, tok.line):
 		default:
 			m.dynamic = true
@@ -333,18 +366,41 @@ func (s *scope) condition(t []lexeme) strength {
 		if unequal := op == "!=" || op == "!=="; (unequal && !s.g.inverted || op == "==" && s.g.inverted) && same(trimLines(left), trimLines(right)) && strings.Contains(joined(left), "(") {
 			return s.check(left) // two calls that are to differ
 		}
-		if len(left) > 0 && left[len(left)-1].text == "not" {
-			left = left[:len(left)-1]
-		}
-		if len(right) > 0 && right[0].text == "not" {
-			right = right[1:]
-		}
 		return s.check(left, right)
 	}
 	if t[0].text == "isinstance" && len(t) > 5 && t[len(t)-2].text == "object" && t[len(t)-3].text == "," {
 		return constant
 	}
 	return s.check(t)
+}
+
+// truth is the worth of an assertion that a value is true, or where it wants the
+// opposite, false.
+func (s *scope) truth(t []lexeme, at int, v []lexeme, wants bool) strength {
+	if wants && never(v) {
+		return s.guarded(t, at)
+	}
+	return s.condition(v)
+}
+
+// thrown are the places at which code throws, which fails a test.
+func (s *scope) thrown(t []lexeme) []assertion {
+	var out []assertion
+	for i, tok := range t {
+		if tok.kind == word && tok.text == "throw" {
+			out = append(out, assertion{tok.line, s.guarded(t, i)})
+		}
+	}
+	return out
+}
+
+// against is the worth of holding a value against the first of what it is to be like,
+// or of wanting it to be true where that is said by a name alone.
+func (s *scope) against(v []lexeme, args [][]lexeme) strength {
+	if len(args) > 0 {
+		return s.check(v, args[0])
+	}
+	return s.condition(v)
 }
 
 // never tells whether the expression is a false constant, so that asserting it
