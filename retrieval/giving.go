@@ -70,7 +70,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.6, Line: 0.03, Any: 0.06, Even: 0.33, Doubt: 4}
+var DefaultDecision = Decision{Whole: 0.6, Line: 0.03, Any: 0.06, Even: 0.36, Doubt: 4}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
@@ -281,7 +281,7 @@ const judgedFitted = 30
 func (s *search) give(chosen []int) []int {
 	d, least := &s.ix.decision, s.least()
 	line := d.Line
-	if len(chosen) > 0 && s.knows(&s.pool[chosen[0]]) {
+	if len(chosen) > 0 && s.knows(&s.pool[chosen[0]]) && !s.ix.kinds[s.pool[chosen[0]].doc].always {
 		line = max(line, lineAgain)
 	}
 	free := s.q.Limit > 0 // the query bounds them itself
@@ -292,7 +292,7 @@ func (s *search) give(chosen []int) []int {
 		switch {
 		case s.answer.Probability < least && c.pinned == 0:
 			continue
-		case c.probability >= d.Whole && (whole < mostWhole || free || c.pinned > 0):
+		case s.surely(c) && (whole < mostWhole || free || c.pinned > 0):
 			whole++
 			c.tier = TierInject
 		case c.probability >= line && (lines < mostLines || free):
@@ -310,8 +310,17 @@ func (s *search) give(chosen []int) []int {
 }
 
 // lineAgain is the least chance of a rule that is given as a line where the reader
-// knows the likeliest one: asked again, little is new and right.
-const lineAgain = 0.25
+// was shown the likeliest one: asked again, little is new and right. An always-on
+// rule is named from namedFrom, which costs less than a line.
+const (
+	lineAgain = 0.25
+	namedFrom = 0.15
+)
+
+// surely says that a rule is given in full, or named if it is always on.
+func (s *search) surely(c *candidate) bool {
+	return c.probability >= s.ix.decision.Whole || c.probability >= namedFrom && s.fitted() && s.ix.kinds[c.doc].always
+}
 
 // knows says that the reader has a rule, in full or as a line.
 func (s *search) knows(c *candidate) bool { return s.had(c) || s.noted[c.doc] }

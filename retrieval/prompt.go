@@ -11,19 +11,21 @@ var (
 	// asking are words that begin a question about how things are.
 	asking = wordSet(`what what's which who whose when where is are do does did can could has have was were`)
 	// askingHow follow how in such a question; what follows in others asks for advice.
-	askingHow = wordSet(`do does did is big long many much exactly are old`)
+	askingHow = wordSet(`do does did is can big long many much exactly are old`)
 	// chores are verbs that begin an order to look, to run or to move something,
 	// which takes no judgement of code.
 	chores = wordSet(`show list print open run rerun restart start stop kill find search grep read look count compare
 		describe explain summarise summarize translate convert draw display cat tell walk format sort rename move align
 		capitalise swap turn undo revert push pull merge rebase amend squash tag checkout commit stash pick remind launch
 		bring install count`)
-	// telling are phrases that ask for an account of something, wherever they stand.
-	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me"}
+	// telling are phrases that ask for an account of something or move versions, wherever they stand.
+	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me",
+		"commit message", "last commit", "this commit", "merge conflict", "pull request", "this branch", "my branch", "a branch", "feature branch"}
 	// editors are what developers work with at their own desk, never the project's.
 	editors = wordSet(`vscode vim nvim neovim emacs intellij pycharm rider xcode ide zshrc bashrc dotfiles tmux`)
-	// replies begin an answer to what was said before.
-	replies = wordSet(`no nope nah yes yeah yep ok okay sure thanks wait sorry hm hmm continue again`)
+	// replies begin an answer to what was said before, or a greeting.
+	replies = wordSet(`no nope nah yes yeah yep ok okay sure thanks thank wait sorry hm hmm continue again you hi hey hello
+		wow great nice perfect cool awesome good well done lol haha oops ah oh fine right exactly`)
 )
 
 func wordSet(words string) map[string]bool {

@@ -104,8 +104,12 @@ func TestEmbeddedNodesAreComplete(t *testing.T) {
 				break
 			}
 		}
-		if len(r.Symptoms) > 5 {
-			t.Errorf("%s has %d symptoms, want at most 5", r.ID, len(r.Symptoms))
+		most := 5
+		if r.Domain == "security" {
+			most = 10 // such a rule holds in every language, and each has its own words for the trouble
+		}
+		if len(r.Symptoms) > most {
+			t.Errorf("%s has %d symptoms, want at most %d", r.ID, len(r.Symptoms), most)
 		}
 		if len(r.Tags) == 0 || r.Authority != "human" || r.Confidence == "battle-tested" || !strings.HasPrefix(r.LastValidated, "2026-") {
 			t.Errorf("%s: tags %v, authority %q, confidence %q, validated %q", r.ID, r.Tags, r.Authority, r.Confidence, r.LastValidated)
