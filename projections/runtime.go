@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// defaultBatch is the number of records of one commit while catching up:
-	// large enough that the commit costs nothing per record.
-	defaultBatch = 10_000
+	// defaultBatch is the number of records of one commit while catching up: large
+	// enough that the commit costs nothing per record, and no larger, since the store
+	// takes a commit on without a pause, while hooks wait.
+	defaultBatch = 2500
 	defaultRetry = 250 * time.Millisecond
 	// defaultLinger is short beside what people notice, and long beside a
 	// burst of decisions.
@@ -34,7 +35,7 @@ const (
 
 // Options tune a Runtime. The zero value is good.
 type Options struct {
-	// MaxBatch bounds the records of one commit; 0 means 10,000.
+	// MaxBatch bounds the records of one commit; 0 means 2,500.
 	MaxBatch int
 	// Linger is how long a live view waits for more records before it takes a
 	// few: a commit costs the same for one as for many. It does not wait while
