@@ -39,7 +39,7 @@ type Options struct {
 	MaxBatch int
 	// Linger is how long a live view waits for more records before it takes a
 	// few: a commit costs the same for one as for many. It does not wait while
-	// anybody is in WaitFor or CaughtUp. 0 means 25 ms, less than 0 not at all.
+	// anybody is in WaitFor. 0 means 25 ms, less than 0 not at all.
 	Linger time.Duration
 	// Retry is the pause after the log or the store failed; 0 means 250 ms.
 	Retry time.Duration
@@ -162,28 +162,6 @@ func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position
 		return err
 	}
 	return v.waitFor(ctx, pos.Stream, pos.Seq, nil)
-}
-
-// CaughtUp returns once every view shows what the log held at the call. It
-// returns at once with ErrStopped for a view that cannot get there.
-func (r *Runtime) CaughtUp(ctx context.Context) error {
-	ends := map[schemas.Stream]uint64{}
-	for _, v := range r.order {
-		for _, s := range v.in.streams {
-			end, known := ends[s]
-			if !known {
-				_, last, err := r.log.Bounds(ctx, s)
-				if err != nil {
-					return fmt.Errorf("projections: end of %s: %w", s, err)
-				}
-				end, ends[s] = last, last
-			}
-			if err := v.waitFor(ctx, s, end, nil); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Position is the sequence up to which the view shows a stream, 0 while the
