@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	bulkAhead      = 8192     // records that the server may send ahead
-	bulkAheadBytes = 16 << 20 // the same in bytes, of records of common size
+	bulkAhead      = 2048    // records that the server may send ahead, without a pause
+	bulkAheadBytes = 4 << 20 // the same in bytes, of records of common size
 )
 
 // bulkLeast is the backlog from which a connection of its own is worth while.

@@ -13,7 +13,7 @@ var (
 	// ErrBuilding is returned by Verify and Rebuild for a view that is being built
 	// already.
 	ErrBuilding = errors.New("projections: view is being built")
-	// ErrStopped is returned by WaitFor, CaughtUp, Verify and Rebuild for a view whose
+	// ErrStopped is returned by WaitFor, Verify and Rebuild for a view whose
 	// projector failed; it is joined with the cause.
 	ErrStopped = errors.New("projections: projector is stopped")
 	// ErrNotRead is returned by WaitFor for a stream that the view does not

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -118,4 +119,26 @@ func TestWritesAtTheEndOfABatchLetOthersGoFirst(t *testing.T) {
 			t.Error("writes of the next batch would wait")
 		}
 	})
+}
+
+// CaughtUp returns once every view shows what the log held at the call. It
+// returns at once with ErrStopped for a view that cannot get there.
+func (r *Runtime) CaughtUp(ctx context.Context) error {
+	ends := map[schemas.Stream]uint64{}
+	for _, v := range r.order {
+		for _, s := range v.in.streams {
+			end, known := ends[s]
+			if !known {
+				_, last, err := r.log.Bounds(ctx, s)
+				if err != nil {
+					return fmt.Errorf("projections: end of %s: %w", s, err)
+				}
+				end, ends[s] = last, last
+			}
+			if err := v.waitFor(ctx, s, end, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// defaultBatch is the number of records of one commit while catching up:
-	// large enough that the commit costs nothing per record.
-	defaultBatch = 10_000
+	// defaultBatch is the number of records of one commit while catching up: large
+	// enough that the commit costs nothing per record, and no larger, since the store
+	// takes a commit on without a pause, while hooks wait.
+	defaultBatch = 2500
 	defaultRetry = 250 * time.Millisecond
 	// defaultLinger is short beside what people notice, and long beside a
 	// burst of decisions.
@@ -34,11 +35,11 @@ const (
 
 // Options tune a Runtime. The zero value is good.
 type Options struct {
-	// MaxBatch bounds the records of one commit; 0 means 10,000.
+	// MaxBatch bounds the records of one commit; 0 means 2,500.
 	MaxBatch int
 	// Linger is how long a live view waits for more records before it takes a
 	// few: a commit costs the same for one as for many. It does not wait while
-	// anybody is in WaitFor or CaughtUp. 0 means 25 ms, less than 0 not at all.
+	// anybody is in WaitFor. 0 means 25 ms, less than 0 not at all.
 	Linger time.Duration
 	// Retry is the pause after the log or the store failed; 0 means 250 ms.
 	Retry time.Duration
@@ -161,28 +162,6 @@ func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position
 		return err
 	}
 	return v.waitFor(ctx, pos.Stream, pos.Seq, nil)
-}
-
-// CaughtUp returns once every view shows what the log held at the call. It
-// returns at once with ErrStopped for a view that cannot get there.
-func (r *Runtime) CaughtUp(ctx context.Context) error {
-	ends := map[schemas.Stream]uint64{}
-	for _, v := range r.order {
-		for _, s := range v.in.streams {
-			end, known := ends[s]
-			if !known {
-				_, last, err := r.log.Bounds(ctx, s)
-				if err != nil {
-					return fmt.Errorf("projections: end of %s: %w", s, err)
-				}
-				end, ends[s] = last, last
-			}
-			if err := v.waitFor(ctx, s, end, nil); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Position is the sequence up to which the view shows a stream, 0 while the

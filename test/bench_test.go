@@ -419,7 +419,7 @@ func replayInto(b *testing.B, conn *bus.Conn) time.Duration {
 		defer close(done)
 		_ = runtime.Run(ctx)
 	}()
-	if err := runtime.CaughtUp(ctx); err != nil {
+	if err := runtime.AwaitBuilt(ctx, schemas.StreamMemory, "verdicts"); err != nil {
 		b.Fatal(err)
 	}
 	took := time.Since(began)

@@ -102,17 +102,16 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 				return
 			case <-time.After(wait):
 			}
-			if rested := a.Now().Sub(last).Abs() >= archiveEvery; !rested && a.fills(running) {
+			switch rested := a.Now().Sub(last).Abs() >= archiveEvery; {
+			case rested || bus.Refusing(a.Log):
+				if _, err := a.Run(running); err != nil && running.Err() == nil {
+					a.Logger.Warn("archive old records", "error", err)
+				}
+				last = a.Now()
+				a.look(running)
+			case a.fills(running):
 				a.makeRoom(running)
-				continue
-			} else if !rested && !bus.Refusing(a.Log) {
-				continue
 			}
-			if _, err := a.Run(running); err != nil && running.Err() == nil {
-				a.Logger.Warn("archive old records", "error", err)
-			}
-			last = a.Now()
-			a.look(running)
 		}
 	}()
 	return func() {
@@ -239,6 +238,7 @@ func signedOf(a *Auditor, s schemas.Stream) (last evidence.Checkpoint, err error
 
 // stretch are records that leave together.
 type stretch struct {
+	first   uint64 // behind the last that left, also where that one was given up
 	records []segment.Record
 	bytes   int
 }
@@ -283,7 +283,7 @@ func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 	if n := len(parts); n > 0 {
 		begins = parts[n-1].Last + 1
 	}
-	all, expected, missing := &stretch{}, begins, error(nil)
+	all, expected, missing := &stretch{first: begins}, begins, error(nil)
 	err = blockfile.Each(embedded.StreamDir(a.Store, string(s)), string(s), func(seq uint64, nanos int64, subject string, header, body []byte) bool {
 		old := after > 0 && a.Now().Sub(time.Unix(0, nanos)) >= after
 		switch {
@@ -312,12 +312,7 @@ func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 // seal writes a segment, reads it back, and has the log say so.
 func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	n := len(one.records)
-	p := schemas.RecordsArchived{Stream: bus.ArchivedStream, First: one.records[0].Seq, Last: one.records[n-1].Seq, Records: uint64(n)}
-	if parts, err := bus.Archived(ctx, a.Log); err != nil {
-		return err
-	} else if len(parts) > 0 {
-		p.First = parts[len(parts)-1].Last + 1 // what was given up in between
-	}
+	p := schemas.RecordsArchived{Stream: bus.ArchivedStream, First: one.first, Last: one.records[n-1].Seq, Records: uint64(n)}
 	root, err := a.root(ctx, p, one.records)
 	if err != nil {
 		return err
