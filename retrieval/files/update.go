@@ -124,18 +124,15 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	}
 	p.asked.Store(&globs)
 	built.At, built.Took = began, p.options.Now().Sub(began)
-	return built, search.Guarded(p.tidy)
-}
-
-// tidy puts small segments of the index together.
-func (p *Project) tidy() error {
-	s := p.current.Load()
-	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
-		next := *s
-		next.Index = p.outside(tidied)
-		p.current.Store(&next)
-	}
-	return nil
+	return built, search.Guarded(func() error {
+		s := p.current.Load()
+		if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
+			next := *s
+			next.Index = p.outside(tidied)
+			p.current.Store(&next)
+		}
+		return nil
+	})
 }
 
 // work is one update under way.

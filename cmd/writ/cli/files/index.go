@@ -131,10 +131,10 @@ func (a *app) projects() (all []string) {
 			break
 		}
 	}
-	if found {
-		all = append(all, guarded)
-	}
-	if len(all) == 0 {
+	switch {
+	case found:
+		return append(all, guarded)
+	case len(all) == 0:
 		return []string{a.Env.Dir}
 	}
 	return all
@@ -147,13 +147,10 @@ func (a *app) indexedProject(ctx context.Context, flag string) string {
 		return a.Env.Absolute(flag)
 	}
 	all := a.projects()
-	if len(all) == 1 {
-		return all[0]
-	}
-	for _, project := range all {
-		status, err := client.Ask[schemas.ArtifactStatus](ctx, a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: project})
+	for i := 0; len(all) > 1 && i < len(all); i++ {
+		status, err := client.Ask[schemas.ArtifactStatus](ctx, a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: all[i]})
 		if err != nil || status.Exists || status.State == "loading" {
-			return project
+			return all[i]
 		}
 	}
 	return all[0]
@@ -234,14 +231,14 @@ func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) e
 	status, err := client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactBuild, schemas.ArtifactBuildRequest{
 		Project: project, Globs: globs, Defaults: flags.defaults, Force: flags.force, Watch: flags.watch, Wait: indexPoll,
 	})
-	bar, begun := a.newIndexBar(), err == nil
+	bar, begun := a.indexBar(), err == nil
 	for err == nil && (status.State == "building" || status.State == "loading") {
-		bar.show(status.Progress)
+		bar(status.Progress)
 		status, err = client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{
 			Project: project, After: status.Revision, Wait: indexPoll, Watch: flags.watch,
 		})
 	}
-	bar.end()
+	bar(nil)
 	if errors.Is(err, bus.ErrUnavailable) && begun {
 		return client.Refused("index build", "the daemon ended meanwhile", "The index is as it was before; build again to go on.")
 	}
