@@ -40,6 +40,15 @@ type seen struct {
 	hash  string
 }
 
+// changedAt is when anything of a file last changed, which no program can set, Unix
+// nanoseconds; 0 where no system tells.
+func changedAt(info os.FileInfo) int64 {
+	if s, is := stampOf(info); is {
+		return s.changed().UnixNano()
+	}
+	return 0
+}
+
 // NewContents remembers nothing yet and takes the time from now.
 func NewContents(now func() time.Time) *Contents {
 	return &Contents{now: now, seen: map[string]seen{}}

@@ -21,7 +21,8 @@ type Entry struct {
 	Path    string
 	Size    int64
 	ModTime time.Time
-	wanted  bool // also if it was generated
+	changed int64 // when anything of it last did, Unix nanoseconds; 0 where no system tells
+	wanted  bool  // also if it was generated
 }
 
 // Problem is a file or folder that could not be indexed as it should.
@@ -88,7 +89,7 @@ func (s *selection) walk(ctx context.Context, in folder, l *listing, enter func(
 			l.leave(found.reason)
 			continue
 		}
-		l.entries = append(l.entries, Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), wanted: v.wanted})
+		l.entries = append(l.entries, Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), changed: changedAt(info), wanted: v.wanted})
 	}
 	return nil
 }

@@ -87,6 +87,7 @@ type Project struct {
 type file struct {
 	size    int64
 	modTime time.Time
+	changed int64 // as in its [Entry]
 	readAt  time.Time
 	hash    string
 	left    Reason // "" for one in the index

@@ -511,3 +511,31 @@ func TestAnIndexThatNobodyAskedForIsBounded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAChangeThatKeepsSizeAndTimeIsRead: as copies with their times are.
+func TestAChangeThatKeepsSizeAndTimeIsRead(t *testing.T) {
+	tr := newTree(t)
+	old := time.Now().Add(-time.Hour)
+	write := func(text string) os.FileInfo {
+		tr.write("a.md", text)
+		if err := os.Chtimes(tr.at("a.md"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(tr.at("a.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	before := changedAt(write("# Robin\n"))
+	if before == 0 {
+		t.Skip("this system does not tell when a file changed but by the time that programs set")
+	}
+	p := tr.open(&journal{})
+	update(t, p, Update{})
+	for changedAt(write("# Finch\n")) == before { // the file system's clock stands still
+	}
+	if built := update(t, p, Update{}); built.Changed != 1 {
+		t.Errorf("%+v", built)
+	}
+}

@@ -53,6 +53,7 @@ type savedFile struct {
 	Path    string
 	Size    int64
 	ModTime time.Time
+	Changed int64
 	ReadAt  time.Time
 	Hash    string
 	Left    Reason
@@ -96,7 +97,7 @@ func (p *Project) state() (state savedProject, files []savedFile, now *Snapshot)
 func (p *Project) stateNow() (savedProject, []savedFile, *Snapshot) {
 	files := make([]savedFile, 0, len(p.files.all))
 	for path, f := range p.files.all {
-		files = append(files, savedFile{path, f.size, f.modTime, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
+		files = append(files, savedFile{path, f.size, f.modTime, f.changed, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
 	}
 	slices.SortFunc(files, func(a, b savedFile) int { return strings.Compare(a.Path, b.Path) })
 	return savedProject{Analysis: analysisVersion, Go: runtime.Version(), Root: p.options.Root, Files: len(files)}, files, p.latest()
@@ -230,7 +231,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 		if f.Info != nil {
 			docs[f.Path] = f.Info
 		}
-		files.put(f.Path, &file{f.Size, f.ModTime, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info})
+		files.put(f.Path, &file{f.Size, f.ModTime, f.Changed, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info})
 	}
 	if s.Index, err = search.Load(r, r.left, p.options.Embedder); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSaved, err)

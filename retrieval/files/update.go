@@ -124,18 +124,15 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	}
 	p.asked.Store(&globs)
 	built.At, built.Took = began, p.options.Now().Sub(began)
-	return built, search.Guarded(p.tidy)
-}
-
-// tidy puts small segments of the index together.
-func (p *Project) tidy() error {
-	s := p.current.Load()
-	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
-		next := *s
-		next.Index = p.outside(tidied)
-		p.current.Store(&next)
-	}
-	return nil
+	return built, search.Guarded(func() error {
+		s := p.current.Load()
+		if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
+			next := *s
+			next.Index = p.outside(tidied)
+			p.current.Store(&next)
+		}
+		return nil
+	})
 }
 
 // work is one update under way.
@@ -281,7 +278,7 @@ func (s *selection) find(file string) (e Entry, found, plain bool) {
 		if i < len(parts)-1 || s.judgeKind(file, info, v.wanted).reason != "" {
 			return e, false, true
 		}
-		e = Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), wanted: v.wanted}
+		e = Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), changed: changedAt(info), wanted: v.wanted}
 	}
 	return e, true, true
 }
@@ -296,7 +293,9 @@ const (
 
 // same says whether a file is, as far as its folder tells, the one that was
 // read.
-func (f *file) same(e Entry) bool { return f.looks(e) && f.settled() }
+func (f *file) same(e Entry) bool {
+	return f.looks(e) && f.settled() && (f.changed == 0 || f.changed == e.changed)
+}
 
 // looks says whether a file looks in its folder like the one that was read.
 func (f *file) looks(e Entry) bool {
@@ -381,7 +380,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 // readOne reads one file, nil for one that is gone, and gives it to the worker
 // unless the entry of the index stays.
 func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
-	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
+	f := &file{size: e.Size, modTime: e.ModTime, changed: e.changed, wanted: e.wanted, readAt: p.options.Now()}
 	r, err := readFile(from, e.Path, &by.buffer)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

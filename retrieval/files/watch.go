@@ -168,7 +168,7 @@ func (w *watch) enter(dir string) {
 	w.folders[dir] = true
 	switch err := w.watcher.Add(dir); {
 	case errors.Is(err, syscall.ENOSPC): // the system speaks of space, and means watches
-		w.refused = fmt.Errorf("%w: the system lets this user watch no more folders", ErrUnwatched)
+		w.refused = fmt.Errorf("%w: the system lets this user watch no more folders; a larger fs.inotify.max_user_watches does", ErrUnwatched)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // nothing in it can be read, and that it can be is told by the folder above
 	case err != nil:
 		w.refused = fmt.Errorf("%w: %s: %w", ErrUnwatched, dir, err)

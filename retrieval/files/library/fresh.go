@@ -63,8 +63,8 @@ func (l *Library) watch(p *project, anew bool) {
 		}
 		p.fresh.watching = nil
 		if errors.Is(err, files.ErrUnwatched) {
-			p.fresh.unwatched = plainly(err)
-			l.o.Logger.Info("the files of a project are looked at before each search", "project", p.id, "why", plainly(err))
+			p.fresh.unwatched = strings.TrimPrefix(err.Error(), files.ErrUnwatched.Error()+": ")
+			l.o.Logger.Info("the files of a project are looked at before each search", "project", p.id, "why", p.fresh.unwatched)
 		}
 	})
 }

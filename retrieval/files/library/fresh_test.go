@@ -246,7 +246,7 @@ func TestAProjectWithoutAnIndexGetsOne(t *testing.T) {
 func TestAnIndexThatIsLostIsLetGo(t *testing.T) {
 	l := shelf(t, Options{})
 	p := l.shelve(t)
-	err := l.asked(p, fmt.Errorf("a search: %w", search.ErrLost))
+	err := asked(l, p, fmt.Errorf("a search: %w", search.ErrLost))
 	var fault schemas.Fault
 	if !errors.As(err, &fault) || fault.Code() != schemas.CodeNotReady {
 		t.Errorf("who searches hears %v", err)

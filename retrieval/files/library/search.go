@@ -24,7 +24,7 @@ func (l *Library) search(ctx context.Context, r schemas.ArtifactSearchRequest) (
 	reply, err := p.finder.Search(r, strategies)
 	reply.Index = p.fresher(reply.Index)
 	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
-	return reply, l.asked(p, err)
+	return reply, asked(l, p, err)
 }
 
 // context renders what an agent should read for a task.
@@ -50,7 +50,7 @@ func (l *Library) searchable(ctx context.Context, folder string) (*project, stra
 	failed := p.failed
 	p.mu.Unlock()
 	if errors.Is(failed, search.ErrLost) {
-		return nil, nil, l.asked(p, failed)
+		return nil, nil, asked(l, p, failed)
 	}
 	l.settle(ctx, p)
 	return p, strategies, nil
@@ -69,7 +69,7 @@ func (l *Library) contextFor(ctx context.Context, p *project, r schemas.Artifact
 	}
 	reply, err := p.finder.Context(r, strategies, known)
 	if err != nil {
-		return reply, l.asked(p, err)
+		return reply, asked(l, p, err)
 	}
 	reply.Index = p.fresher(reply.Index)
 	reply.Problem = cmp.Or(reply.Problem, p.unsettled(), p.lackingProblem(l.o.Embedder, reply.Method))
@@ -133,7 +133,7 @@ func (p *project) due(now time.Time) bool {
 
 // asked gives an error of a search the code a client can act on. An index that
 // cannot be read any more is let go of: the next request takes it up anew.
-func (l *Library) asked(p *project, err error) error {
+func asked(l *Library, p *project, err error) error {
 	switch {
 	case errors.Is(err, search.ErrLost):
 		l.o.Warn(fmt.Sprintf("the index of %s is made anew: %s. Look after the disk with %s", p.id, plainly(err), l.o.Data))

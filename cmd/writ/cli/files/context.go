@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,14 +26,11 @@ rest are named with what they declare.`,
   writ context --task "add a flag to the CLI" --max-context-tokens 8000 > context.md
   writ context --agent api-designer --task "version the API" --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := strings.Join(args, " ")
-			switch {
-			case strings.TrimSpace(text) != "" && task != "":
+			text := strings.TrimSpace(strings.Join(args, " "))
+			if text != "" && task != "" {
 				return client.Usage("context: the task is given twice, as a text and with --task", "")
-			case task != "":
-				text = task
 			}
-			if strings.TrimSpace(text) == "" {
+			if text = cmp.Or(text, strings.TrimSpace(task)); text == "" {
 				return client.Usage("context: the task is missing", "Say what the agent is to do: writ context \"add a flag to the CLI\"")
 			}
 			if cmd.Flags().Changed("max-context-tokens") && request.MaxContextTokens < 1 {

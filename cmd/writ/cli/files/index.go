@@ -86,7 +86,7 @@ func (a *app) indexStatusCommand() *cobra.Command {
   writ index status --check --json | jq .index`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			request.Project = a.indexedProject(request.Project)
+			request.Project = a.indexedProject(cmd.Context(), request.Project)
 			return client.Show(cmd.Context(), a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, request, a.showIndex)
 		},
 	}
@@ -108,7 +108,7 @@ func (a *app) indexDepsCommand() *cobra.Command {
 			if cmd.Flags().Changed("depth") && request.Depth < 1 {
 				return client.Usage("index deps: --depth must be at least 1", "")
 			}
-			in := a.indexed(request.Project)
+			in := a.indexed(a.indexedProject(cmd.Context(), request.Project), request.Project)
 			request.Project, request.Path = in.project, in.path(args[0])
 			return client.Show(cmd.Context(), a.Client, client.RoleHook, "index deps "+args[0], schemas.SvcArtifactDeps, request, a.showDeps)
 		},
@@ -118,23 +118,42 @@ func (a *app) indexDepsCommand() *cobra.Command {
 	return c
 }
 
-// indexedProject is the folder that is indexed: that of the flag, else the
-// project that Writ guards, else the repository, else the working folder.
-func (a *app) indexedProject(flag string) string {
+// projects are the folders whose index may be meant, the nearest first: the
+// repositories around the working folder, and the project that Writ guards; the
+// working folder where there is none.
+func (a *app) projects() (all []string) {
+	guarded, found := config.FindProject(a.Env.Dir)
+	for dir := a.Env.Dir; dir != guarded; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			all = append(all, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	switch {
+	case found:
+		return append(all, guarded)
+	case len(all) == 0:
+		return []string{a.Env.Dir}
+	}
+	return all
+}
+
+// indexedProject is the folder whose index is read: that of the flag, else the
+// nearest that has an index, else the nearest.
+func (a *app) indexedProject(ctx context.Context, flag string) string {
 	if flag != "" {
 		return a.Env.Absolute(flag)
 	}
-	if root, found := config.FindProject(a.Env.Dir); found {
-		return root
-	}
-	for dir := a.Env.Dir; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return a.Env.Dir
+	all := a.projects()
+	for i := 0; len(all) > 1 && i < len(all); i++ {
+		status, err := client.Ask[schemas.ArtifactStatus](ctx, a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: all[i]})
+		if err != nil || status.Exists || status.State == "loading" {
+			return all[i]
 		}
 	}
+	return all[0]
 }
 
 // indexed is the project of a command, and the folder from which its paths are
@@ -144,8 +163,8 @@ type indexed struct {
 	from    client.Env
 }
 
-func (a *app) indexed(flag string) indexed {
-	i := indexed{a.indexedProject(flag), a.Env}
+func (a *app) indexed(project, flag string) indexed {
+	i := indexed{project, a.Env}
 	if flag != "" {
 		i.from.Dir = i.project
 	}
@@ -175,6 +194,8 @@ func (i indexed) globs(args []string) ([]string, error) {
 		switch {
 		case rel == ".":
 			globs = append(globs, "**")
+		case path.Clean(arg) == ".": // of a folder in the project, whose index is not to lose the rest
+			continue
 		case err == nil:
 			globs = append(globs, "/"+rel)
 		case !strings.ContainsAny(arg, "*?[{"):
@@ -190,11 +211,17 @@ func (i indexed) globs(args []string) ([]string, error) {
 
 // buildIndex builds, shows how far it is, and with --watch stays.
 func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) error {
-	in := a.indexed(flags.project)
-	project := in.project
+	project := a.projects()[0]
+	if flags.project != "" {
+		project = a.Env.Absolute(flags.project)
+	}
+	in := a.indexed(project, flags.project)
 	globs, err := in.globs(args)
 	if err != nil {
 		return err
+	}
+	if project != in.from.Dir && !a.JSON {
+		a.Note("this is the index of %s; `--project .` makes one of this folder alone", project)
 	}
 	s, err := a.Open(ctx, client.RoleHook)
 	if err != nil {
@@ -204,14 +231,14 @@ func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) e
 	status, err := client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactBuild, schemas.ArtifactBuildRequest{
 		Project: project, Globs: globs, Defaults: flags.defaults, Force: flags.force, Watch: flags.watch, Wait: indexPoll,
 	})
-	bar, begun := a.newIndexBar(), err == nil
+	bar, begun := a.indexBar(), err == nil
 	for err == nil && (status.State == "building" || status.State == "loading") {
-		bar.show(status.Progress)
+		bar(status.Progress)
 		status, err = client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{
 			Project: project, After: status.Revision, Wait: indexPoll, Watch: flags.watch,
 		})
 	}
-	bar.end()
+	bar(nil)
 	if errors.Is(err, bus.ErrUnavailable) && begun {
 		return client.Refused("index build", "the daemon ended meanwhile", "The index is as it was before; build again to go on.")
 	}
@@ -253,7 +280,7 @@ func (a *app) watchIndex(ctx context.Context, s client.Service, last schemas.Art
 }
 
 func (a *app) explainPath(ctx context.Context, flags indexFlags) error {
-	in := a.indexed(flags.project)
+	in := a.indexed(a.indexedProject(ctx, flags.project), flags.project)
 	reply, err := client.Ask[schemas.ArtifactExplanation](ctx, a.Client, client.RoleHook, "index build --explain "+flags.explain, schemas.SvcArtifactExplain,
 		schemas.ArtifactExplainRequest{Project: in.project, Path: in.path(flags.explain)})
 	if err != nil {

@@ -13,32 +13,21 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// indexBar shows how far a build is, at a terminal only.
-type indexBar struct {
-	app   *app
-	on    bool
-	shown bool
-}
-
-func (a *app) newIndexBar() *indexBar {
-	return &indexBar{app: a, on: client.IsTerminal(a.Err) && !a.JSON}
-}
-
-func (b *indexBar) show(p *schemas.ArtifactProgress) {
-	if !b.on || p == nil {
-		return
+// indexBar shows how far a build is, at a terminal only; nil takes it away.
+func (a *app) indexBar() func(*schemas.ArtifactProgress) {
+	if a.JSON || !client.IsTerminal(a.Err) {
+		return func(*schemas.ArtifactProgress) {}
 	}
-	b.shown = true
-	text := p.Stage + " …"
-	if p.Total > 0 {
-		text = fmt.Sprintf("%s %d of %d (%d %%)", p.Stage, p.Done, p.Total, 100*p.Done/p.Total)
-	}
-	fmt.Fprintf(b.app.Err, "\r\x1b[K%s", text)
-}
-
-func (b *indexBar) end() {
-	if b.shown {
-		fmt.Fprint(b.app.Err, "\r\x1b[K")
+	return func(p *schemas.ArtifactProgress) {
+		text := ""
+		switch {
+		case p == nil:
+		case p.Total > 0:
+			text = fmt.Sprintf("%s %d of %d (%d %%)", p.Stage, p.Done, p.Total, 100*p.Done/p.Total)
+		default:
+			text = p.Stage + " …"
+		}
+		fmt.Fprintf(a.Err, "\r\x1b[K%s", text)
 	}
 }
 
@@ -186,28 +175,21 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 func (a *app) showDeps(d schemas.ArtifactDeps) {
 	st := a.Env.Style(a.Out)
 	a.Printf("%s\n", st.Bold(d.Path))
-	side := func(title string, edges []schemas.ArtifactEdge, far func(schemas.ArtifactEdge) (string, string)) {
-		if len(edges) == 0 {
-			return
-		}
-		a.Printf("%s\n", title)
-		for _, e := range edges {
-			name, by := far(e)
-			a.Printf("%s%s %s\n", strings.Repeat("  ", e.Depth), name, st.Dim(by))
+	side := func(title, word string, edges []schemas.ArtifactEdge, ends func(schemas.ArtifactEdge) (far, near string)) {
+		for i, e := range edges {
+			if i == 0 {
+				a.Printf("%s\n", title)
+			}
+			far, near := ends(e)
+			by := word + near
+			if e.Depth == 1 {
+				by = ""
+			}
+			a.Printf("%s%s %s\n", strings.Repeat("  ", e.Depth), far, st.Dim(by))
 		}
 	}
-	side("mentions", d.Outgoing, func(e schemas.ArtifactEdge) (string, string) {
-		if e.Depth == 1 {
-			return e.To, ""
-		}
-		return e.To, "by " + e.From
-	})
-	side("is mentioned by", d.Incoming, func(e schemas.ArtifactEdge) (string, string) {
-		if e.Depth == 1 {
-			return e.From, ""
-		}
-		return e.From, "of " + e.To
-	})
+	side("mentions", "by ", d.Outgoing, func(e schemas.ArtifactEdge) (far, near string) { return e.To, e.From })
+	side("is mentioned by", "of ", d.Incoming, func(e schemas.ArtifactEdge) (far, near string) { return e.From, e.To })
 	if len(d.Outgoing)+len(d.Incoming) == 0 {
 		a.Printf("mentions nothing and is mentioned nowhere\n")
 	}

@@ -37,7 +37,7 @@ func (s *searchFlags) add(a *app, c *cobra.Command) {
 func (s *searchFlags) filled(a *app, what, text string, c *cobra.Command) (schemas.ArtifactSearchRequest, error) {
 	f, r := c.Flags(), s.request
 	r.Query = text
-	r.Project = a.indexedProject(s.project)
+	r.Project = a.indexedProject(c.Context(), s.project)
 	given := f.Changed("limit") || f.Changed("stage2-topk")
 	if f.Changed("stage1-topk") && r.Stage1TopK < 1 || given && r.Stage2TopK < 1 {
 		return r, client.Usage(what+": --limit, --stage1-topk and --stage2-topk must be at least 1", "")

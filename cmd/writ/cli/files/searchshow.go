@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,12 +70,8 @@ func searchSummary(reply schemas.ArtifactSearchReply) string {
 	for _, s := range reply.Stages {
 		steps = append(steps, fmt.Sprintf("%s %.2f ms", s.Name, s.LatencyMs))
 	}
-	embedder := reply.Embedder
-	if embedder == "" {
-		embedder = "none"
-	}
 	text := fmt.Sprintf("%s in %.1f ms (%s); %s, embedder %s, confidence %.2f", client.Plural(len(reply.Artifacts), "hit", "hits"), reply.LatencyMs,
-		strings.Join(steps, ", "), reply.Method, embedder, reply.Confidence.Overall)
+		strings.Join(steps, ", "), reply.Method, cmp.Or(reply.Embedder, "none"), reply.Confidence.Overall)
 	if reply.AgentType != "" {
 		text += ", agent " + reply.AgentType
 	}
