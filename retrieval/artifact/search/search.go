@@ -21,6 +21,7 @@ type candidate struct {
 	symbol      float64
 	symbolChunk int32 // −1 for none
 	exact       bool  // declares, or is named like, an identifier of the query
+	both        bool
 	plain       float64
 	names       float64
 	namesChunk  int32

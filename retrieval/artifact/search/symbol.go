@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writbus/writ/retrieval/bm25"
 )
@@ -174,18 +175,21 @@ func (q *question) nameFiles() {
 }
 
 // named says whether the words from one place to another are a name rather than
-// prose: one that is written as an identifier, or several without a blank, as in
-// os.path.join, Store::open and save-buffer.
+// prose: several without a blank, as in os.path.join, Store::open and save-buffer;
+// one with humps or underscores; one with a capital behind a word such as class or
+// trait. Digits make no name: http2 and sha256 say what a text is about.
 func (q *question) named(from, to int) bool {
-	if from == to {
-		return identifier(q.written[from]) || len(q.terms) == 0
+	if from < to {
+		return !slices.Contains(q.joined[from+1:to+1], false)
 	}
-	return !slices.Contains(q.joined[from+1:to+1], false)
+	word := q.written[from]
+	var buffer [8][2]int
+	return len(q.terms) == 0 || strings.Contains(word, "_") || len(partsOf(word, buffer[:0])) > 1 ||
+		from > 0 && declaring[q.words[from-1]] && unicode.IsUpper(rune(word[0]))
 }
 
-// identifier says whether a word is written as only identifiers are: with humps,
-// underscores or digits.
-func identifier(word string) bool {
-	var buffer [8][2]int
-	return len(partsOf(word, buffer[:0])) > 1 || strings.ContainsAny(word, "_0123456789")
+// declaring are words before the name of what is declared.
+var declaring = map[string]bool{
+	"class": true, "struct": true, "trait": true, "interface": true, "protocol": true, "enum": true, "record": true, "type": true, "object": true,
+	"module": true, "macro": true, "method": true, "function": true, "func": true, "fn": true, "def": true,
 }
