@@ -289,6 +289,12 @@ func TestAnIdentifierIsFirst(t *testing.T) {
 		of("smtp-connection/index.js", "module.exports = make()"),
 		of("src/t.go", "type T struct", "T"),
 		of("src/save.el", "(defun save-all ())", "save-all"),
+		of("h2/ping.rs", "keeps a connection alive with a ping at times, as http2 has it", "Ponger"),
+		of("client/http2.rs", "handshake"),
+		of("rt/mod.rs", "pub trait Executor", "Executor"),
+		of("rt/tasks.rs", "an executor, an executor trait, and what the trait of an executor executes"),
+		of("path/ScenePathExtension.swift", "extension ScenePath: of a ScenePath, a ScenePath", "ScenePath"),
+		of("path/ScenePath.swift", "struct ScenePath", "ScenePath"),
 	}
 	for i := range 9 {
 		docs = append(docs, file(fmt.Sprintf("ring/buffer_%d.go", i), "the ring buffer RingBuffer RingBuffer of a ring buffer, saves all, save-all smtp connection SMTPConnection"))
@@ -301,9 +307,23 @@ func TestAnIdentifierIsFirst(t *testing.T) {
 		"SMTPConnection":                    "smtp-connection/index.js",
 		"T":                                 "src/t.go",
 		"save-all":                          "src/save.el",
+		"keep alive ping of http2":          "h2/ping.rs",
+		"trait Executor":                    "rt/mod.rs",
+		"ScenePath":                         "path/ScenePath.swift",
 	} {
 		if got := paths(found(t, ix, Query{Text: query, PerFile: 1})); len(got) == 0 || got[0] != want {
 			t.Errorf("%q found %v, want %s first", query, got, want)
+		}
+	}
+}
+
+// A file that names what its folder holds is short.
+func TestALongFileIsNoSurface(t *testing.T) {
+	for last, want := range map[int]kind{shortSurface: kindSurface, shortSurface + 1: 0} {
+		d := file("settings/__init__.py", "class Settings")
+		d.Chunks[0].Lines[1] = last
+		if got := kindsOf(d) & kindSurface; got != want {
+			t.Errorf("of %d lines: %b, want %b", last, got, want)
 		}
 	}
 }

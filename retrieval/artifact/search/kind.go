@@ -66,7 +66,7 @@ func kindsOf(d *artifact.Document) (k kind) {
 	switch {
 	case d.Type == artifact.Documentation, proseEndings[path.Ext(name)]:
 		k |= kindDocs
-	case surfaceEndings[path.Ext(name)], surfaceNames[name], strings.HasSuffix(name, ".d.ts"):
+	case surfaceEndings[path.Ext(name)], surfaceNames[name] && short(d), strings.HasSuffix(name, ".d.ts"):
 		k |= kindSurface
 	}
 	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
@@ -77,6 +77,15 @@ func kindsOf(d *artifact.Document) (k kind) {
 		k |= pathKinds[part]
 	}
 	return k
+}
+
+// shortSurface is how many lines a file has at the most that only names what others
+// of its folder hold.
+const shortSurface = 60
+
+func short(d *artifact.Document) bool {
+	n := len(d.Chunks)
+	return n == 0 || d.Chunks[n-1].Lines[1] <= shortSurface
 }
 
 // asksFor is what a query asks for by its words.

@@ -17,7 +17,6 @@ type Weights struct {
 	Dirs      float64 // idf of words in its folders
 	Prefix    float64 // share of it for a word that the name abbreviates
 	Whole     float64 // more of it, for the share of the name that is matched
-	Symbol    float64 // idf of the words that make up a declared name
 	Names     float64 // idf of words in what a chunk declares or is headed with
 	Meaning   float64 // of the best sum in the pool, for the first by meaning
 	Around    float64 // share of the next two chunks' cosines in the rank by meaning
@@ -26,6 +25,7 @@ type Weights struct {
 	// Exact is of the best sum in the pool, for a file that declares an identifier of
 	// the query, or is called it: with 1, no other file is before it.
 	Exact float64
+	Both  float64 // more of it for one that declares it and is called it
 	Plain float64 // idf of a word that is all of a file's name
 	// Factors of the sum for files that the query does not ask for.
 	Test, Example, Generated, Compat, Changes, Docs, Surface float64
@@ -36,8 +36,8 @@ type Weights struct {
 // DefaultWeights were chosen on judged queries over 31 projects in 19 languages
 // and on the tuning half of older ones; see DESIGN.md.
 var DefaultWeights = Weights{
-	Words: 1, Chunk: 0.4, Coherence: 0.1, Stem: 0.7, Prefix: 0.6, Whole: 1.2, Plain: 0.54, Dirs: 0.48, Symbol: 0.3, Names: 0.4, Exact: 1,
-	Meaning: 0.5, Around: 0.24, Fade: 10, Cosine: 0.25,
+	Words: 1, Chunk: 0.4, Coherence: 0.1, Stem: 0.7, Prefix: 0.6, Whole: 1.2, Plain: 0.54, Dirs: 0.48, Names: 0.4, Exact: 1, Both: 0.3,
+	Meaning: 0.5, Around: 0.36, Fade: 10, Cosine: 0.25,
 	Test: 0.5, Example: 0.6, Generated: 0.7, Compat: 0.6, Changes: 0.6, Docs: 0.75, Surface: 0.75, Again: 0.5,
 }
 
@@ -63,12 +63,12 @@ func (s *searching) rank() {
 		c.names, c.namesChunk = c.bestNames()
 		c.symbolChunk = -1
 		if name, ok := declared[c.number()]; ok {
-			c.symbol, c.symbolChunk = name.weight, name.chunk
-			c.exact = name.exact
+			c.symbolChunk, c.exact = name.chunk, name.exact
 		}
-		c.plain, c.exact = s.alike[d.stem], c.exact || s.identifiers[d.stem]
+		c.plain, c.both = s.alike[d.stem], c.exact && s.identifiers[d.stem]
+		c.exact = c.exact || s.identifiers[d.stem]
 		c.penalty = penalty(w, d.kinds&^asked)
-		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Symbol*c.symbol + w.Names*c.names + w.Plain*c.plain
+		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Names*c.names + w.Plain*c.plain
 	}
 	s.fuse(w)
 	s.raiseExact(w)
@@ -137,7 +137,8 @@ func (s *searching) fuse(w Weights) {
 	s.stage("semantic", len(s.pool))
 }
 
-// raiseExact adds to the sums of files that an identifier of the query names.
+// raiseExact adds to the sums of files that an identifier of the query names, and
+// more where a file both declares it and is called it.
 func (s *searching) raiseExact(w Weights) {
 	most := 0.0
 	for i := range s.pool {
@@ -146,6 +147,9 @@ func (s *searching) raiseExact(w Weights) {
 	for i := range s.pool {
 		if s.pool[i].exact {
 			s.pool[i].score += w.Exact * most
+		}
+		if s.pool[i].both {
+			s.pool[i].score += w.Both * most
 		}
 	}
 }

@@ -18,9 +18,9 @@ type candidate struct {
 	chunkWords  float64 // BM25 of that
 	coherence   float64 // of the next two
 	stem, dirs  float64
-	symbol      float64
 	symbolChunk int32 // −1 for none
 	exact       bool  // declares, or is named like, an identifier of the query
+	both        bool
 	plain       float64
 	names       float64
 	namesChunk  int32

@@ -3,15 +3,14 @@ package search
 import (
 	"slices"
 	"strings"
-
-	"github.com/writbus/writ/retrieval/bm25"
+	"unicode"
 )
 
 // name is a declared name that a query looks like.
 type name struct {
 	asked
-	weight  float64 // idf of its words
-	exact   bool    // the query asks for it by name, and few declare it
+	words   int  // of the query that make it up
+	exact   bool // the query asks for it by name, and few declare it
 	holding int
 }
 
@@ -39,37 +38,29 @@ func (s *searching) names() []name {
 			if holding == 0 {
 				continue
 			}
-			found = append(found, name{asked: a, holding: holding, weight: s.weightOf(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)})
-			if n := &found[len(found)-1]; n.weight == 0 { // of one letter, or of stop words
-				n.weight = bm25.IDF(s.ix.sums.docs, holding)
-			}
+			found = append(found, name{asked: a, holding: holding, words: j + 1 - i, exact: holding <= mostDefining && s.named(i, j)})
 		}
 	}
 	return found
 }
 
-// weightOf is the idf of words together: of the rarest forms that the index
-// holds of them.
-func (q *question) weightOf(words []string) (sum float64) {
-	for _, w := range words {
-		best := 0.0
-		for _, t := range q.terms {
-			if t.text == w || !t.whole && t.text == normal(w) {
-				best = max(best, t.idf)
-			}
+// weightOf is the idf of the rarest form that the index holds of a word.
+func (q *question) weightOf(word string) (best float64) {
+	for _, t := range q.terms {
+		if t.text == word || !t.whole && t.text == normal(word) {
+			best = max(best, t.idf)
 		}
-		sum += best
 	}
-	return sum
+	return best
 }
 
 // declares is what a document declares of the names that a query looks like: the
-// heaviest one, before all one that it asks for by name, and the first chunk that
+// one of most words, before all one that it asks for by name, and the first chunk that
 // declares it.
 type declares struct {
-	weight float64
-	chunk  int32
-	exact  bool
+	words int
+	chunk int32
+	exact bool
 }
 
 // declarations looks the names up, once for all documents, and adds those that
@@ -94,8 +85,8 @@ func (s *searching) declarations(names []name) map[int32]declares {
 					in[number] = true
 					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
-				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.weight > d.weight {
-					found[number] = declares{n.weight, chunk, n.exact}
+				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.words > d.words {
+					found[number] = declares{n.words, chunk, n.exact}
 				}
 			})
 		}
@@ -166,7 +157,7 @@ func (c *candidate) bestNames() (best float64, chunk int32) {
 func (q *question) nameFiles() {
 	for i, word := range q.written {
 		stem := joined(Words(word))
-		q.alike[stem] = q.weightOf(q.words[i : i+1])
+		q.alike[stem] = q.weightOf(q.words[i])
 		if q.named(i, i) {
 			q.identifiers[stem] = true
 		}
@@ -174,18 +165,21 @@ func (q *question) nameFiles() {
 }
 
 // named says whether the words from one place to another are a name rather than
-// prose: one that is written as an identifier, or several without a blank, as in
-// os.path.join, Store::open and save-buffer.
+// prose: several without a blank, as in os.path.join, Store::open and save-buffer;
+// one with humps or underscores; one with a capital behind a word such as class or
+// trait. Digits make no name: http2 and sha256 say what a text is about.
 func (q *question) named(from, to int) bool {
-	if from == to {
-		return identifier(q.written[from]) || len(q.terms) == 0
+	if from < to {
+		return !slices.Contains(q.joined[from+1:to+1], false)
 	}
-	return !slices.Contains(q.joined[from+1:to+1], false)
+	word := q.written[from]
+	var buffer [8][2]int
+	return len(q.terms) == 0 || strings.Contains(word, "_") || len(partsOf(word, buffer[:0])) > 1 ||
+		from > 0 && declaring[q.words[from-1]] && unicode.IsUpper(rune(word[0]))
 }
 
-// identifier says whether a word is written as only identifiers are: with humps,
-// underscores or digits.
-func identifier(word string) bool {
-	var buffer [8][2]int
-	return len(partsOf(word, buffer[:0])) > 1 || strings.ContainsAny(word, "_0123456789")
+// declaring are words before the name of what is declared.
+var declaring = map[string]bool{
+	"class": true, "struct": true, "trait": true, "interface": true, "protocol": true, "enum": true, "record": true, "type": true, "object": true,
+	"module": true, "macro": true, "method": true, "function": true, "func": true, "fn": true, "def": true,
 }
