@@ -45,6 +45,8 @@ type Options struct {
 	Persons func(context.Context) []string
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// Restores are how many restores of the log there were.
+	Restores int
 }
 
 // Service is shared memory on this machine.
@@ -69,6 +71,9 @@ func Begin(ctx context.Context, o Options) (s *Service, stop func(), err error) 
 	s = &Service{Options: o, wake: make(chan struct{}, 1), cards: map[string]json.RawMessage{}, there: map[string]string{}}
 	if s.kept, err = load(o.Folder); err != nil {
 		return nil, nil, err
+	}
+	if len(s.kept.Scopes) == 0 {
+		s.kept.Restores = o.Restores
 	}
 	if o.Hub != nil {
 		if s.hub, err = bus.Connect(ctx, *o.Hub); err != nil {

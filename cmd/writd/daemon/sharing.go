@@ -21,6 +21,10 @@ func beginSharing(ctx context.Context, d *Daemon) (*sharing.Service, func(), err
 	if err != nil || is.Member == "" {
 		o.Hub = nil // the team's service says why
 	}
-	o.Member = is.Member
+	restores, err := d.conn.Restores(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Member, o.Restores = is.Member, len(restores)
 	return sharing.Begin(ctx, o)
 }
