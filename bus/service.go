@@ -97,6 +97,28 @@ func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context)
 	return running.stop, nil
 }
 
+// Serve starts a service on connections; one that is nil is left out.
+func Serve(ctx context.Context, on []*Conn, s Service) (stop func(context.Context) error, err error) {
+	var stops []func(context.Context) error
+	stop = func(ctx context.Context) (err error) {
+		for _, one := range stops {
+			err = errors.Join(err, one(ctx))
+		}
+		return err
+	}
+	for _, c := range on {
+		if c == nil {
+			continue
+		}
+		one, err := c.Serve(ctx, s)
+		if err != nil {
+			return nil, errors.Join(err, stop(ctx))
+		}
+		stops = append(stops, one)
+	}
+	return stop, nil
+}
+
 type service struct {
 	conn    *Conn
 	micro   micro.Service

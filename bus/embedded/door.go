@@ -17,13 +17,23 @@ import (
 // daemon whose log lies on a NATS of somebody else, and are shown nothing of what that one
 // is reached with.
 type Door struct {
+	Trusted  string // its certificate, in PEM
 	ns       *server.Server
 	password string // of the daemon, drawn for it
 }
 
-// OpenDoor lets an agent's credential in, and the daemon by [Door.Daemon].
-func OpenDoor(agent bus.Credential, own *tls.Config, logger *slog.Logger) (*Door, error) {
-	d := &Door{password: rand.Text()}
+// OpenDoor lets the agent's credential in that is in a folder, or made there, and the
+// daemon by [Door.Daemon].
+func OpenDoor(folder string, logger *slog.Logger) (*Door, error) {
+	credentials, err := LoadOrCreateCredentials(folder, RoleAgent)
+	if err != nil {
+		return nil, err
+	}
+	d, agent := &Door{password: rand.Text()}, credentials[RoleAgent]
+	var own *tls.Config
+	if own, d.Trusted, err = Identity(folder); err != nil {
+		return nil, err
+	}
 	clients := server.NewAccount(clientsName)
 	users, err := serverUsers([]User{{Name: string(RoleDaemon), Password: d.password, Role: RoleDaemon}, {Name: agent.User, Password: agent.Password, Role: RoleAgent}}, clients)
 	if err != nil {

@@ -143,8 +143,8 @@ func (s *Service) readOne(ctx context.Context, record schemas.Record, none, some
 		if s.again { // keys came that open what was there before
 			s.wakeUp()
 		}
-		if some || s.kept.Restores != s.Restores {
-			s.kept.Restores = s.Restores
+		if some || s.kept.Restores != s.restores {
+			s.kept.Restores = s.restores
 			err = s.kept.save(s.Folder)
 		}
 		return true, err

@@ -46,14 +46,15 @@ type Options struct {
 	Now     func() time.Time
 	Logger  *slog.Logger
 	// Restores are how many restores of the log there were.
-	Restores int
+	Restores func(context.Context) ([]schemas.LogRestored, error)
 }
 
 // Service is shared memory on this machine.
 type Service struct {
 	Options
-	hub  *bus.Conn // nil without
-	wake chan struct{}
+	hub      *bus.Conn // nil without
+	wake     chan struct{}
+	restores int // of the log
 
 	mu      sync.Mutex // guards what follows
 	kept    kept
@@ -72,8 +73,12 @@ func Begin(ctx context.Context, o Options) (s *Service, stop func(), err error) 
 	if s.kept, err = load(o.Folder); err != nil {
 		return nil, nil, err
 	}
-	if len(s.kept.Scopes) == 0 {
-		s.kept.Restores = o.Restores
+	restores, err := o.Restores(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.restores = len(restores); len(s.kept.Scopes) == 0 {
+		s.kept.Restores = s.restores
 	}
 	if o.Hub != nil {
 		if s.hub, err = bus.Connect(ctx, *o.Hub); err != nil {

@@ -26,17 +26,12 @@ type Endpoint struct {
 	// Daemon is whose services are asked, where several share a NATS.
 	Daemon string  `json:"daemon,omitempty"`
 	TLS    bus.TLS `json:"tls,omitzero"`
-	// Confined is where programs that run confined ask, with the agent's credential, where
-	// that is another place than others do.
-	Confined Door `json:"confined,omitzero"`
+	// DoorURL is where programs that run confined ask, with the agent's credential, where
+	// that is another place than others do; DoorCA is what it is known by.
+	DoorURL string `json:"door_url,omitempty"`
+	DoorCA  string `json:"door_ca,omitempty"`
 	// Protocol is that of the daemon, 0 of one that is older than the number.
 	Protocol int `json:"protocol,omitempty"`
-}
-
-// Door is an address of a daemon at loopback.
-type Door struct {
-	URL string  `json:"url"`
-	TLS bus.TLS `json:"tls"`
 }
 
 // EndpointPath is the file in which a daemon announces itself.

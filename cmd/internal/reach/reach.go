@@ -6,11 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
@@ -27,27 +25,23 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	if err := at.Understood(); err != nil {
 		return nil, err
 	}
-	if role == string(rights.Agent) && at.Confined.URL != "" {
-		at.URL, at.TLS, at.Daemon = at.Confined.URL, at.Confined.TLS, ""
+	if role == "agent" && at.DoorURL != "" {
+		at.URL, at.TLS, at.Daemon = at.DoorURL, bus.TLS{CA: at.DoorCA}, ""
 	}
 	trust, err := at.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
 	own, err := vault.Credential(dataDir, filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
-	switch {
-	case errors.Is(err, fs.ErrPermission): // confined, and so is the lock
+	switch missing := errors.Is(err, bus.ErrNotFound); {
+	case err != nil && !missing: // who runs confined reads the lock as little
 		return nil, err
-	case at.Daemon != "" && role != string(rights.Agent) && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
+	case at.Daemon != "" && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
 		return nil, fmt.Errorf("%w: the daemon of %s has ended", bus.ErrUnavailable, dataDir)
-	case err == nil:
-		o = o.As(own)
-	case errors.Is(err, bus.ErrNotFound) && at.Daemon == "":
+	case missing && at.Daemon == "":
 		return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, config.CredentialPath(dataDir, role))
-	case errors.Is(err, bus.ErrNotFound):
-	default:
-		return nil, err
 	}
+	o = o.As(own)
 	o.Archive = bus.NewArchive(filepath.Join(dataDir, "archive"))
 	o.URL, o.Daemon, o.TLS, o.WriteThrough = at.URL, at.Daemon, trust, true
 	return bus.Connect(ctx, o)
@@ -58,7 +52,9 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (*bus.Conn, error) {
 	if at, err := config.ReadEndpoint(l.DataDir); err == nil && !at.Older(config.Version, config.Protocol) {
 		conn, err := Connect(ctx, at, l.DataDir, role, o)
-		if err == nil || !gone(err) {
+		// Nobody serves it any more, or another daemon has taken over.
+		gone := errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
+		if !gone {
 			return conn, err
 		}
 	}
@@ -77,12 +73,6 @@ func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (
 		kept = nil
 	}
 	return kept, err
-}
-
-// gone tells an endpoint that nobody serves any more, or that another daemon
-// has taken over, from one that answers no.
-func gone(err error) bool {
-	return errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
 }
 
 // Stop asks a daemon to end, with the admin's credential. It finishes what it has

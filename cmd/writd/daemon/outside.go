@@ -99,35 +99,19 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	if d.claim.Warning != "" {
 		d.warn(d.claim.Warning)
 	}
-	door, err := d.openDoor(ctx)
+	// Programs that run confined are shown nothing that this NATS is reached with.
+	door, err := embedded.OpenDoor(d.layout.Credentials(), slog.New(quiet{d.logger.Handler()}))
+	if err == nil {
+		if d.confined, err = bus.Connect(ctx, door.Daemon()); err != nil {
+			door.Close()
+		}
+	}
 	if err != nil {
 		d.disconnect()
 		return nil, err
 	}
+	d.endpoint.DoorURL, d.endpoint.DoorCA = door.URL(), door.Trusted
 	return func() { d.disconnect(); door.Close() }, nil
-}
-
-// openDoor lets programs ask that run confined: neither the files nor the credentials of
-// the NATS that the log lies on are shown to them.
-func (d *Daemon) openDoor(ctx context.Context) (*embedded.Door, error) {
-	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials(), embedded.RoleAgent)
-	if err != nil {
-		return nil, err
-	}
-	own, trusted, err := embedded.Identity(d.layout.Credentials())
-	if err != nil {
-		return nil, err
-	}
-	door, err := embedded.OpenDoor(credentials[embedded.RoleAgent], own, slog.New(quiet{d.logger.Handler()}))
-	if err != nil {
-		return nil, err
-	}
-	if d.confined, err = bus.Connect(ctx, door.Daemon()); err != nil {
-		door.Close()
-		return nil, err
-	}
-	d.endpoint.Confined = config.Door{URL: door.URL(), TLS: bus.TLS{CA: trusted}}
-	return door, nil
 }
 
 // shareUser gives the roles that have no credential the user of the URL.

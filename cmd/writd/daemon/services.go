@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -47,7 +46,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	stops = append(stops, stopSharing)
 	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: func(page string) (schemas.DashReply, error) { return d.link(page, false) }, Origin: d.pages.origin})
 	d.gates = session.NewService(d.sessions, passkeys)
-	shut, err := serveOn(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
+	shut, err := bus.Serve(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), shared.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
@@ -78,28 +77,6 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			d.logger.Error("stop the services", "error", err)
 		}
 	}, nil
-}
-
-// serveOn has a service answer on connections; one that is nil is left out.
-func serveOn(ctx context.Context, on []*bus.Conn, s bus.Service) (stop func(context.Context) error, err error) {
-	var stops []func(context.Context) error
-	stop = func(ctx context.Context) (err error) {
-		for _, one := range stops {
-			err = errors.Join(err, one(ctx))
-		}
-		return err
-	}
-	for _, c := range on {
-		if c == nil {
-			continue
-		}
-		one, err := c.Serve(ctx, s)
-		if err != nil {
-			return nil, errors.Join(err, stop(ctx))
-		}
-		stops = append(stops, one)
-	}
-	return stop, nil
 }
 
 // beforeBuilds lets the building of views stand still while an endpoint answers.

@@ -21,10 +21,6 @@ func beginSharing(ctx context.Context, d *Daemon) (*sharing.Service, func(), err
 	if err != nil || is.Member == "" {
 		o.Hub = nil // the team's service says why
 	}
-	restores, err := d.conn.Restores(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Member, o.Restores = is.Member, len(restores)
+	o.Member, o.Restores = is.Member, d.conn.Restores
 	return sharing.Begin(ctx, o)
 }
