@@ -59,29 +59,6 @@ type Service struct {
 	Endpoints   []Endpoint
 }
 
-// ServeOn has a service answer on several connections, as [Conn.Serve] on one; what is
-// nil among them is left out.
-func ServeOn(ctx context.Context, on []*Conn, s Service) (stop func(context.Context) error, err error) {
-	var stops []func(context.Context) error
-	stop = func(ctx context.Context) (err error) {
-		for _, one := range stops {
-			err = errors.Join(err, one(ctx))
-		}
-		return err
-	}
-	for _, c := range on {
-		if c == nil {
-			continue
-		}
-		one, err := c.Serve(ctx, s)
-		if err != nil {
-			return nil, errors.Join(err, stop(ctx))
-		}
-		stops = append(stops, one)
-	}
-	return stop, nil
-}
-
 // Serve starts a service, at the subjects of the options' daemon. Stop it with the returned function: it takes no new
 // requests, finishes those it has, and returns; when its context ends first it
 // cancels the handlers and returns the context's error.
@@ -118,6 +95,28 @@ func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context)
 		return nil, fmt.Errorf("serve %s: %w", s.Name, translate(err))
 	}
 	return running.stop, nil
+}
+
+// Serve starts a service on connections; one that is nil is left out.
+func Serve(ctx context.Context, on []*Conn, s Service) (stop func(context.Context) error, err error) {
+	var stops []func(context.Context) error
+	stop = func(ctx context.Context) (err error) {
+		for _, one := range stops {
+			err = errors.Join(err, one(ctx))
+		}
+		return err
+	}
+	for _, c := range on {
+		if c == nil {
+			continue
+		}
+		one, err := c.Serve(ctx, s)
+		if err != nil {
+			return nil, errors.Join(err, stop(ctx))
+		}
+		stops = append(stops, one)
+	}
+	return stop, nil
 }
 
 type service struct {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -16,24 +17,23 @@ import (
 // daemon whose log lies on a NATS of somebody else, and are shown nothing of what that one
 // is reached with.
 type Door struct {
-	TLS      bus.TLS // how its certificate is known
+	Trusted  string // its certificate, in PEM
 	ns       *server.Server
 	password string // of the daemon, drawn for it
 }
 
-// OpenDoor lets the agent's credential of a folder in, which it makes where it is
-// missing, and the daemon by [Door.Daemon].
+// OpenDoor lets the agent's credential in that is in a folder, or made there, and the
+// daemon by [Door.Daemon].
 func OpenDoor(folder string, logger *slog.Logger) (*Door, error) {
 	credentials, err := LoadOrCreateCredentials(folder, RoleAgent)
 	if err != nil {
 		return nil, err
 	}
-	agent := credentials[RoleAgent]
-	own, trusted, err := Identity(folder)
-	if err != nil {
+	d, agent := &Door{password: rand.Text()}, credentials[RoleAgent]
+	var own *tls.Config
+	if own, d.Trusted, err = Identity(folder); err != nil {
 		return nil, err
 	}
-	d := &Door{TLS: bus.TLS{CA: trusted}, password: rand.Text()}
 	clients := server.NewAccount(clientsName)
 	users, err := serverUsers([]User{{Name: string(RoleDaemon), Password: d.password, Role: RoleDaemon}, {Name: agent.User, Password: agent.Password, Role: RoleAgent}}, clients)
 	if err != nil {

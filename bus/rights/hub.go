@@ -123,17 +123,21 @@ type Hub struct {
 }
 
 // HubURLs reads the addresses of a hub.
-func HubURLs(text string) (all []*url.URL, err error) {
+func HubURLs(text string) ([]*url.URL, error) { return Addresses(text, "a hub", "7422") }
+
+// Addresses reads those of a server, separated by commas: beyond this machine under TLS,
+// and without a user.
+func Addresses(text, of, port string) (all []*url.URL, err error) {
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "tls" && u.Scheme != "nats" {
-			return nil, fmt.Errorf("%q is no address of a hub: it looks like tls://hub.example.org:7422, without a user", one)
+			return nil, fmt.Errorf("%q is no address of %s: it looks like tls://nats.example.org:%s, without a user", one, of, port)
 		}
 		if u.Scheme != "tls" && !Loopback(u.Hostname()) {
 			return nil, fmt.Errorf("%q is beyond this machine and not under TLS: say tls://%s", one, u.Host)
 		}
 		if u.Port() == "" {
-			u.Host += ":7422"
+			u.Host += ":" + port
 		}
 		all = append(all, u)
 	}

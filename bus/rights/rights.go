@@ -8,7 +8,6 @@ package rights
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/writbus/writ/bus"
 )
@@ -104,12 +103,6 @@ func Of(r Role, user string) (publish, hear []string, all, known bool) {
 	return publish, hear, false, true
 }
 
-// MayAsk says whether a role may ask a subject.
-func (r Role) MayAsk(subject string) bool {
-	publish, _, all, _ := Of(r, "x")
-	return all || slices.ContainsFunc(publish, func(pattern string) bool { return covers(pattern, subject) })
-}
-
 // Shared are the subjects of the log's account that the clients' account may ask, and
 // whether one of them has more than one answer.
 func Shared(yield func(subject string, many bool) bool) {
@@ -118,18 +111,4 @@ func Shared(yield func(subject string, many bool) bool) {
 			return
 		}
 	}
-}
-
-// covers says whether a pattern of subjects takes one.
-func covers(pattern, subject string) bool {
-	want, is := strings.Split(pattern, "."), strings.Split(subject, ".")
-	for i, token := range want {
-		switch {
-		case token == ">":
-			return len(is) > i
-		case i >= len(is) || token != "*" && token != is[i]:
-			return false
-		}
-	}
-	return len(want) == len(is)
 }

@@ -235,6 +235,8 @@ func (s *Service) share(ctx context.Context, r schemas.ScopeRequest) (reply sche
 		err = schemas.Faultf(schemas.CodeRefused, "this machine is in %s for %s, and your key is %s", r.Name, card.Name(), scope.NameOf(r.Person))
 	case len(text) > scope.MaxText:
 		err = schemas.Faultf(schemas.CodeRefused, "it has %d bytes, and at most %d are shared", len(text), scope.MaxText)
+	case s.kept.Restores != s.restores:
+		err = schemas.Faultf(schemas.CodeRefused, "this machine was put back from a backup, and what it shared since is not read yet: it is once the hub is reached, or with writ memory scope --take of the folder that others read")
 	case k.shared(of):
 		err = schemas.Faultf(schemas.CodeConflict, "%s is shared with %s already", r.ID, r.Name)
 	case k.last(me) >= scope.MaxNumber:
@@ -389,6 +391,7 @@ func (s *Service) readIn(ctx context.Context, r schemas.ScopeRequest) (reply sch
 			}
 		}
 	}
+	s.kept.Restores = s.restores
 	reply.Message = fmt.Sprintf("%d files were read", len(all))
 	return reply, s.kept.save(s.Folder)
 }

@@ -143,7 +143,8 @@ func (s *Service) readOne(ctx context.Context, record schemas.Record, none, some
 		if s.again { // keys came that open what was there before
 			s.wakeUp()
 		}
-		if some {
+		if some || s.kept.Restores != s.restores {
+			s.kept.Restores = s.restores
 			err = s.kept.save(s.Folder)
 		}
 		return true, err
@@ -226,6 +227,9 @@ func (s *Service) tombstone(ctx context.Context, k *known, raw json.RawMessage) 
 	}
 	if t.Author != s.kept.recipient() {
 		err = s.Memory.Forget(ctx, schemas.ObservationKey{Scope: schemas.MemoryShared + k.is.Name, ID: scope.ID(t.Author, t.Number)}, "its author had it forgotten")
+	} else if m := k.mine[t.Number]; m.Record != nil { // a backup brought it back
+		m.Record, k.mine[t.Number] = nil, mine{Of: m.Of, Number: m.Number, Tombstone: m.Tombstone}
+		err = m.save(s.Folder, k.is.Name)
 	}
 	if err == nil {
 		k.is = next

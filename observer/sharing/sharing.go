@@ -45,13 +45,16 @@ type Options struct {
 	Persons func(context.Context) []string
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// Restores are how many restores of the log there were.
+	Restores func(context.Context) ([]schemas.LogRestored, error)
 }
 
 // Service is shared memory on this machine.
 type Service struct {
 	Options
-	hub  *bus.Conn // nil without
-	wake chan struct{}
+	hub      *bus.Conn // nil without
+	wake     chan struct{}
+	restores int // of the log
 
 	mu      sync.Mutex // guards what follows
 	kept    kept
@@ -69,6 +72,13 @@ func Begin(ctx context.Context, o Options) (s *Service, stop func(), err error) 
 	s = &Service{Options: o, wake: make(chan struct{}, 1), cards: map[string]json.RawMessage{}, there: map[string]string{}}
 	if s.kept, err = load(o.Folder); err != nil {
 		return nil, nil, err
+	}
+	restores, err := o.Restores(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.restores = len(restores); len(s.kept.Scopes) == 0 {
+		s.kept.Restores = s.restores
 	}
 	if o.Hub != nil {
 		if s.hub, err = bus.Connect(ctx, *o.Hub); err != nil {

@@ -29,6 +29,9 @@ type kept struct {
 	Identity string            `json:"identity,omitempty"` // secret, X25519
 	Card     json.RawMessage   `json:"card,omitempty"`     // certified by its person
 	Scopes   map[string]*known `json:"scopes,omitempty"`
+	// Restores are how many restores of the log there were when last what others have of
+	// this machine was read: a backup may lack what was shared since.
+	Restores int `json:"restores,omitempty"`
 }
 
 // known is a scope with what opens it.

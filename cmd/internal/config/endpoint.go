@@ -26,9 +26,10 @@ type Endpoint struct {
 	// Daemon is whose services are asked, where several share a NATS.
 	Daemon string  `json:"daemon,omitempty"`
 	TLS    bus.TLS `json:"tls,omitzero"`
-	// Confined is where programs that run confined ask, with the agent's credential, where
-	// that is another place than others do.
-	Confined *Endpoint `json:"confined,omitempty"`
+	// DoorURL is where programs that run confined ask, with the agent's credential, where
+	// that is another place than others do; DoorCA is what it is known by.
+	DoorURL string `json:"door_url,omitempty"`
+	DoorCA  string `json:"door_ca,omitempty"`
 	// Protocol is that of the daemon, 0 of one that is older than the number.
 	Protocol int `json:"protocol,omitempty"`
 }

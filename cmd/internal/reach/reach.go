@@ -25,24 +25,23 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	if err := at.Understood(); err != nil {
 		return nil, err
 	}
-	if role == "agent" && at.Confined != nil {
-		at = *at.Confined
+	if role == "agent" && at.DoorURL != "" {
+		at.URL, at.TLS, at.Daemon = at.DoorURL, bus.TLS{CA: at.DoorCA}, ""
 	}
 	trust, err := at.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
 	own, err := vault.Credential(dataDir, filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
-	switch {
-	case err != nil && !errors.Is(err, bus.ErrNotFound): // a confined program may read neither this nor the lock
+	switch missing := errors.Is(err, bus.ErrNotFound); {
+	case err != nil && !missing: // who runs confined reads the lock as little
 		return nil, err
-	case at.Daemon != "" && role != "agent" && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
+	case at.Daemon != "" && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
 		return nil, fmt.Errorf("%w: the daemon of %s has ended", bus.ErrUnavailable, dataDir)
-	case err == nil:
-		o = o.As(own)
-	case at.Daemon == "":
+	case missing && at.Daemon == "":
 		return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, config.CredentialPath(dataDir, role))
 	}
+	o = o.As(own)
 	o.Archive = bus.NewArchive(filepath.Join(dataDir, "archive"))
 	o.URL, o.Daemon, o.TLS, o.WriteThrough = at.URL, at.Daemon, trust, true
 	return bus.Connect(ctx, o)
@@ -53,7 +52,9 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (*bus.Conn, error) {
 	if at, err := config.ReadEndpoint(l.DataDir); err == nil && !at.Older(config.Version, config.Protocol) {
 		conn, err := Connect(ctx, at, l.DataDir, role, o)
-		if gone := errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed); !gone {
+		// Nobody serves it any more, or another daemon has taken over.
+		gone := errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
+		if !gone {
 			return conn, err
 		}
 	}

@@ -13,10 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -163,7 +165,8 @@ func service(t *testing.T, e micro.EndpointInfo) (channel, operation object) {
 	t.Helper()
 	var roles []string
 	for _, role := range embedded.Roles() {
-		if role != embedded.RoleDaemon && role.MayAsk(e.Subject) {
+		asks, _, all, _ := rights.Of(role, "x")
+		if !all && slices.ContainsFunc(asks, func(pattern string) bool { return server.SubjectMatchesFilter(e.Subject, pattern) }) {
 			roles = append(roles, string(role))
 		}
 	}

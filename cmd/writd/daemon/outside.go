@@ -99,27 +99,19 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	if d.claim.Warning != "" {
 		d.warn(d.claim.Warning)
 	}
-	door, err := openDoor(ctx, d)
+	// Programs that run confined are shown nothing that this NATS is reached with.
+	door, err := embedded.OpenDoor(d.layout.Credentials(), slog.New(quiet{d.logger.Handler()}))
+	if err == nil {
+		if d.confined, err = bus.Connect(ctx, door.Daemon()); err != nil {
+			door.Close()
+		}
+	}
 	if err != nil {
 		d.disconnect()
 		return nil, err
 	}
+	d.endpoint.DoorURL, d.endpoint.DoorCA = door.URL(), door.Trusted
 	return func() { d.disconnect(); door.Close() }, nil
-}
-
-// openDoor lets programs ask that run confined: neither the files nor the credentials of
-// the NATS that the log lies on are shown to them.
-func openDoor(ctx context.Context, d *Daemon) (*embedded.Door, error) {
-	door, err := embedded.OpenDoor(d.layout.Credentials(), slog.New(quiet{d.logger.Handler()}))
-	if err != nil {
-		return nil, err
-	}
-	if d.confined, err = bus.Connect(ctx, door.Daemon()); err != nil {
-		door.Close()
-		return nil, err
-	}
-	d.endpoint.Confined = &config.Endpoint{URL: door.URL(), TLS: door.TLS}
-	return door, nil
 }
 
 // shareUser gives the roles that have no credential the user of the URL.

@@ -21,25 +21,32 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if d.memory, err = d.openMemory(); err != nil {
 		return nil, err
 	}
+	var stops []func()
+	unwind := func() {
+		for _, stop := range slices.Backward(stops) {
+			stop()
+		}
+	}
+	defer func() {
+		if err != nil {
+			unwind()
+		}
+	}()
 	stopReading, stopMemory := d.memory.Begin(ctx)
-	stopFiles := d.files.Begin(ctx)
+	stops = append(stops, stopMemory, d.files.Begin(ctx), stopReading)
 	stopAgents, err := d.beginAgents(ctx)
 	if err != nil {
-		stopFiles()
-		stopMemory()
 		return nil, err
 	}
 	shared, stopSharing, err := beginSharing(ctx, d)
 	if err != nil {
-		stopReading()
-		stopFiles()
 		stopAgents()
-		stopMemory()
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	stops = append(stops, stopSharing)
 	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: func(page string) (schemas.DashReply, error) { return d.link(page, false) }, Origin: d.pages.origin})
 	d.gates = session.NewService(d.sessions, passkeys)
-	shut, err := bus.ServeOn(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
+	shut, err := bus.Serve(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), shared.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
@@ -58,18 +65,11 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		}),
 	})
 	if err != nil {
-		stopReading()
-		stopFiles()
-		stopSharing()
 		stopAgents()
-		stopMemory()
 		return nil, err
 	}
 	return func() {
-		defer stopMemory()
-		defer stopFiles()
-		defer stopReading()
-		defer stopSharing()
+		defer unwind()
 		stopAgents() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()

@@ -21,6 +21,6 @@ func beginSharing(ctx context.Context, d *Daemon) (*sharing.Service, func(), err
 	if err != nil || is.Member == "" {
 		o.Hub = nil // the team's service says why
 	}
-	o.Member = is.Member
+	o.Member, o.Restores = is.Member, d.conn.Restores
 	return sharing.Begin(ctx, o)
 }

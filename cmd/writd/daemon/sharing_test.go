@@ -16,10 +16,12 @@ import (
 
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/observation/scope"
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/schemas"
 )
@@ -395,4 +397,68 @@ func TestMemoryIsSharedByAFolder(t *testing.T) {
 	if s := bob.scope(); s.Inside || s.Epoch != 3 || bob.knows("the second thing") {
 		t.Errorf("bob is out, and has %+v", s)
 	}
+}
+
+// TestSharedMemoryAfterARestore puts a backup back from before something was shared and
+// something else was destroyed: what was destroyed stays so, what was shared stays, and
+// what is shared next takes nothing's place.
+func TestSharedMemoryAfterARestore(t *testing.T) {
+	t.Parallel()
+	h := hubtest.Start(t, 1, "alice", "bob")
+	alice, bob := newSharer(t, h, "alice"), newSharer(t, h, "bob")
+	const first, second, third = "the staging database is reset every night at three", "integration tests need a socket below forty characters", "releases are cut from the branch stable on mondays"
+	bob.act(schemas.ScopeRequest{Act: schemas.ScopeCard})
+	bob.act(schemas.ScopeRequest{Act: schemas.ScopeJoin, Name: "team", Owner: alice.public})
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeNew, Name: "team"})
+	alice.eventually("alice adds bob", func() bool {
+		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{bob.public}})
+		return err == nil
+	})
+	alice.note("one", first)
+	bob.eventually("bob recalls it", func() bool { return bob.knows(first) })
+	made, err := call[schemas.BackupReply](alice.world, alice.admin, schemas.SvcBackup, schemas.BackupRequest{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice.note("two", second)
+	forget(alice.world, "one")
+	bob.eventually("bob knows the second alone", func() bool { return bob.knows(second) && !bob.knows(first) })
+	if err := alice.stop(); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "data")
+	if _, err := ledger.Restore(t.Context(), ledger.Restoring{
+		Place: made.Path, To: to, Format: config.Format(), Now: time.Now,
+		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.Kill(0)
+	alice.world = start(t, to, alice.project)
+	alice.observe(text("three", "[gate=allow category=build] "+third))
+	if _, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeShare, Name: "team", ID: "three"}); err == nil || !strings.Contains(err.Error(), "put back from a backup") {
+		t.Errorf("it is shared under a number that may be taken: %v", err)
+	}
+	h.Run(0)
+	alice.eventually("alice shares again", func() bool {
+		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeShare, Name: "team", ID: "three"})
+		return err == nil
+	})
+	bob.eventually("bob recalls what came after it", func() bool { return bob.knows(third) })
+	if !bob.knows(second) || bob.knows(first) {
+		t.Error("bob lost what was shared before, or recalls what was destroyed")
+	}
+	there := at(t, h)
+	for number, want := range []string{1: scope.TombstoneType, 2: scope.RecordType, 3: scope.RecordType} {
+		c, err := scope.Peek(there[rights.MemorySubject("alice.team."+scope.ID(recipient(t, alice), number))])
+		if number > 0 && (err != nil || c.Type != want) {
+			t.Errorf("number %d at the hub is %+v, %v", number, c, err)
+		}
+	}
+	for _, s := range []*sharer{alice, bob} {
+		if is := s.scope(); len(is.Findings) > 0 {
+			t.Errorf("it is found: %q", is.Findings)
+		}
+	}
+	alice.eventually("what was destroyed is not recalled as what is shared", func() bool { return alice.scope().Mine == 2 })
 }

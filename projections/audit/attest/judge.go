@@ -25,6 +25,8 @@ type Policy struct {
 	// Released are the policies, as acme/deps, under which agents write what nobody
 	// approves.
 	Released []string
+	// Revoked are the releases, as acme@3, that were, and why.
+	Revoked map[string]string
 	// Tests asks that the tests of each writing session passed afterwards.
 	Tests bool
 	// Except tells the files of which nothing is asked.
@@ -121,6 +123,9 @@ func (k Path) inOrder(s Predicate, p Policy) (string, bool) {
 	if w.Policy != "" {
 		release, name, _ := strings.Cut(w.Policy, "/")
 		of, _, _ := strings.Cut(release, "@")
+		if why, is := p.Revoked[release]; is {
+			return "written under the policy " + w.Policy + ", whose release was revoked: " + why, false
+		}
 		return "written under the policy " + w.Policy, slices.Contains(p.Released, of+"/"+name)
 	}
 	if w.Mode != "work" {

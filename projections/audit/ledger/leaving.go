@@ -82,16 +82,21 @@ func Signer(a *Auditor) (key note.Signer, public string, seed []byte, err error)
 	return a.key.signer, a.key.public, sum[:], err
 }
 
+// newest is the last checkpoint of a stream, of size 0 where none was signed.
+func (a *Auditor) newest(s schemas.Stream) (sealed, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tip, err := a.ledger.tip(s)
+	if err != nil {
+		return sealed{}, err
+	}
+	return sealed{checkpoint: tip.last, signed: tip.signed}, nil
+}
+
 // Grown is the newest checkpoint of a stream if it has more records than some, with the
 // proof that it extends them, if there were any; "" otherwise.
 func Grown(a *Auditor, s schemas.Stream, than int64) (signed string, size int64, proof []evidence.Hash, err error) {
-	a.mu.Lock()
-	tip, err := a.ledger.tip(s)
-	var newest sealed
-	if err == nil {
-		newest = sealed{checkpoint: tip.last, signed: tip.signed}
-	}
-	a.mu.Unlock()
+	newest, err := a.newest(s)
 	if err != nil || newest.checkpoint.Size <= than {
 		return "", 0, nil, err
 	}

@@ -69,13 +69,7 @@ func (a *Auditor) publishAll(ctx context.Context) {
 
 func (a *Auditor) publishTo(ctx context.Context, p place) error {
 	for _, s := range schemas.Streams() {
-		a.mu.Lock()
-		tip, err := a.ledger.tip(s)
-		var newest sealed
-		if err == nil {
-			newest = sealed{checkpoint: tip.last, signed: tip.signed}
-		}
-		a.mu.Unlock()
+		newest, err := a.newest(s)
 		has := delivery{p.String(), s}
 		if err != nil || len(newest.signed) == 0 || a.delivered[has] == newest.checkpoint {
 			continue // a problem of the ledger is said by itself

@@ -370,17 +370,20 @@ func (m *mover) copy(ctx context.Context) error {
 const abandonedWithin = time.Minute
 
 // transfer copies a stream. A move that was killed may have left its name taken, with no
-// stream behind it.
+// stream behind it, and a cluster that elects answers nothing.
 func (m *mover) transfer(ctx context.Context, s schemas.Stream, r bus.Retention) error {
 	for began := time.Now(); ; {
 		err := bus.Transfer(ctx, m.from.conn, m.to.conn, s, r)
-		if !errors.Is(err, bus.ErrMismatch) || time.Since(began) > abandonedWithin {
+		if !errors.Is(err, bus.ErrMismatch) && !errors.Is(err, bus.ErrUnavailable) || time.Since(began) > abandonedWithin {
 			return err
 		}
-		if _, there := bus.Labels(ctx, m.to.conn, s); errors.Is(there, bus.ErrNotFound) {
+		switch _, there := bus.Labels(ctx, m.to.conn, s); {
+		case errors.Is(there, bus.ErrNotFound):
 			_ = bus.Drop(ctx, m.to.conn, s) // where it cannot, the next try says so
-		} else if err := m.makeRoom(ctx, s); err != nil {
-			return err
+		case there == nil:
+			if err := m.makeRoom(ctx, s); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,21 +19,16 @@ import (
 
 // Check says what is wrong with an address; "" is that of the daemon's own server.
 func (n NATS) Check() error {
-	for address := range strings.SplitSeq(n.URL, ",") {
-		u, err := url.Parse(strings.TrimSpace(address))
-		switch {
-		case n.URL == "" && n == NATS{}:
-		case n.URL == "":
-			return errors.New("replicas, certificates and credentials are those of a NATS")
-		case err != nil || u.Host == "" || u.User != nil || u.Scheme != "tls" && u.Scheme != "nats":
-			return fmt.Errorf("%q is no address of a NATS: it looks like tls://nats.example.org:4222, without a user", address)
-		case u.Scheme != "tls" && !rights.Loopback(u.Hostname()):
-			return fmt.Errorf("%q is beyond this machine and not under TLS: say tls://%s", address, u.Host)
-		case n.Replicas < 0 || n.Replicas > 5:
-			return fmt.Errorf("%d replicas: a NATS keeps 1 to 5", n.Replicas)
-		}
+	switch {
+	case n == NATS{}:
+		return nil
+	case n.URL == "":
+		return errors.New("replicas, certificates and credentials are those of a NATS")
+	case n.Replicas < 0 || n.Replicas > 5:
+		return fmt.Errorf("%d replicas: a NATS keeps 1 to 5", n.Replicas)
 	}
-	return nil
+	_, err := rights.Addresses(n.URL, "a NATS", "4222")
+	return err
 }
 
 // TLS are the files that a place names, in the data directory where they are no absolute

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -67,6 +70,39 @@ func (d Desk) Show(ctx context.Context, place, root string) (r Release, signed b
 		return r, false, nil
 	}
 	return r, err == nil, err
+}
+
+// Judge adds to a policy what a release says, under the key that is named: whose approvals
+// count, under which policies agents write, and which releases before it were revoked. It
+// returns which release that is.
+func (d Desk) Judge(ctx context.Context, place, root string, now time.Time, p *attest.Policy) (as string, err error) {
+	r, signed, err := d.Show(ctx, place, root)
+	switch {
+	case err != nil:
+		return "", err
+	case !signed:
+		return "", errors.New("the key that signs the release is to be named, or its SHA-256")
+	case Expired(r.Terms, now):
+		return "", fmt.Errorf("%s expired: its last day was %s", r.Text(), r.Terms.Until)
+	}
+	for _, text := range r.Terms.Persons {
+		key, err := note.NewVerifier(text)
+		if err != nil {
+			return "", err
+		}
+		p.Persons = append(p.Persons, key)
+	}
+	if p.Two && len(p.Persons) == 0 {
+		return "", fmt.Errorf("%s names no persons, of whom two could approve", r.Text())
+	}
+	for _, one := range r.Terms.Policies {
+		p.Released = append(p.Released, r.Name+"/"+one.Name)
+	}
+	p.Revoked = map[string]string{}
+	for _, one := range r.Terms.Revoked {
+		p.Revoked[schemas.Release{Name: r.Name, Number: one.Number}.Text()] = one.Reason
+	}
+	return r.Text(), nil
 }
 
 // Follow pins a key for what lies at a place.

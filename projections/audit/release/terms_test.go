@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -204,6 +205,46 @@ func TestReadTermsKnowsEveryKey(t *testing.T) {
 		terms, err := ReadTerms(file)
 		if refused == "" && (err != nil || terms.Until != "2030-12-31" || len(terms.Policies) != 1 || terms.Policies[0].Write[0] != "go.mod") || refused != "" && (err == nil || !strings.Contains(err.Error(), refused)) {
 			t.Errorf("%q: %+v, %v", text, terms, err)
+		}
+	}
+}
+
+// TestAReleaseSaysWhatCommitsAreHeldAgainst: whose approvals count, under which policies
+// agents write, and that what a revoked release allowed is refused; nothing of one that
+// expired, that another key signed, or whose key nobody named.
+func TestAReleaseSaysWhatCommitsAreHeldAgainst(t *testing.T) {
+	acme, ann := newMaintainer(t), publicKey(t, "ann@acme.example")
+	terms := policyOn("git.example.org/shop/web", "go.mod")
+	terms.Persons, terms.Until = []string{ann}, "2001-09-30"
+	one := acme.with(1, nil, terms)
+	terms.Revoked = []schemas.RevokedRelease{{Number: 1, Reason: "its policy named too much"}}
+	file := filepath.Join(t.TempDir(), "two.release")
+	if err := os.WriteFile(file, acme.with(2, one, terms), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var p attest.Policy
+	as, err := Desk{}.Judge(t.Context(), file, acme.public, someday, &p)
+	if err != nil || as != "acme@2" || len(p.Persons) != 1 || p.Persons[0].Name() != "ann@acme.example" {
+		t.Fatalf("%q %+v, %v", as, p, err)
+	}
+	for named, ok := range map[string]bool{"acme@2/deps": true, "acme@1/deps": false, "acme@2/other": false, "evil@2/deps": false} {
+		s := attest.Statement{Predicate: attest.Predicate{Paths: []attest.Path{{Path: "go.mod", SHA256: "x", State: attest.Written, Write: &attest.Write{Class: "code", Policy: named}}}}}
+		found := attest.Judge([]schemas.AttestChange{{Path: "go.mod", Mode: "100644", SHA256: "x", Parents: []string{""}}}, []attest.Statement{s}, p)
+		if found[0].OK != ok {
+			t.Errorf("under %s: %+v", named, found[0])
+		}
+	}
+	for name, c := range map[string]struct {
+		root string
+		at   time.Time
+		want string
+	}{
+		"expired":         {acme.public, someday.AddDate(0, 1, 0), "expired"},
+		"another key":     {newMaintainer(t).public, someday, "did not sign"},
+		"no key is named": {"", someday, "is to be named"},
+	} {
+		if _, err := (Desk{}).Judge(t.Context(), file, c.root, c.at, new(attest.Policy)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -40,27 +40,30 @@ type beginning struct {
 	Time   time.Time `json:"time"`
 }
 
-func (b beginning) sign(key note.Signer) ([]byte, error) {
-	line, err := json.Marshal(b)
+// signLine signs something as a note that is one line of JSON.
+func signLine(what any, key note.Signer) ([]byte, error) {
+	line, err := json.Marshal(what)
 	if err != nil {
 		return nil, err
 	}
 	return note.Sign(&note.Note{Text: string(line) + "\n"}, key)
 }
 
-// openBeginning reads one, by the key that it names.
-func openBeginning(raw []byte) (b beginning, key note.Verifier, err error) {
+// openLine reads what signLine wrote, by the key that it names itself.
+func openLine(raw []byte, what any, named *string) error {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	if err := json.Unmarshal(line, &b); err != nil {
-		return b, nil, fmt.Errorf("%w: %w", ErrBatch, err)
+	err := json.Unmarshal(line, what)
+	var key note.Verifier
+	if err == nil {
+		key, err = evidence.ParseKey(*named)
 	}
-	if key, err = evidence.ParseKey(b.Key); err != nil {
-		return b, nil, fmt.Errorf("%w: %w", ErrBatch, err)
+	if err == nil {
+		_, err = note.Open(raw, note.VerifierList(key))
 	}
-	if _, err := note.Open(raw, note.VerifierList(key)); err != nil {
-		return b, nil, fmt.Errorf("%w: the beginning of epoch %d: %w", ErrBatch, b.Epoch, err)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrBatch, err)
 	}
-	return b, key, nil
+	return nil
 }
 
 // batch is what of a stream is brought at once: a line of JSON, and then the copies, a

@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -178,7 +179,7 @@ func (m *Member) lastBeginning(ctx context.Context) (last beginning, at uint64, 
 	case errors.Is(err, bus.ErrNotFound):
 		return last, 0, nil
 	case err == nil:
-		last, _, err = openBeginning(record.Message.Body)
+		err = openLine(record.Message.Body, &last, &last.Key)
 	}
 	return last, record.Seq, err
 }
@@ -218,9 +219,9 @@ func (m *Member) claim(ctx context.Context) error {
 	if err := m.keep(is); err != nil {
 		return err
 	}
-	signed, err := beginning{
+	signed, err := signLine(beginning{
 		Member: is.Member, Epoch: is.Next, Claim: is.NextClaim, Key: m.Public, List: is.List, Why: is.Why, Time: m.Now().Truncate(time.Second),
-	}.sign(m.Key)
+	}, m.Key)
 	if err != nil {
 		return err
 	}
@@ -366,11 +367,7 @@ func (m *Member) bring(ctx context.Context, c *chain) error {
 	if err := m.ask(ctx, c); err != nil {
 		return err
 	}
-	leaves := false
-	for _, s := range leaving.Streams() {
-		leaves = leaves || s == c.stream
-	}
-	if !leaves {
+	if !slices.Contains(leaving.Streams(), c.stream) {
 		return nil // checkpoints of it alone
 	}
 	var gathered [][]byte
@@ -378,25 +375,22 @@ func (m *Member) bring(ctx context.Context, c *chain) error {
 	copier := m.copier()
 	return m.Log.Follow(ctx, c.stream, c.through, bus.FollowOptions{Unparsed: true}, func(records []schemas.Record) (err error) {
 		gathered = gathered[:0]
-		room := maxLines
+		size := 0
 		for _, r := range records {
-			before := len(gathered)
+			before, more := len(gathered), 0
 			if gathered, copies, err = lines(gathered, copier, copies, r); err != nil {
 				return err
 			}
 			for _, line := range gathered[before:] {
-				room -= len(line) + 1
+				more += len(line) + 1
 			}
-			if room < 0 && before > 0 { // without this record
+			if size+more > maxLines && before > 0 { // without this record
 				if err := m.send(ctx, c, gathered[:before], r.Seq-1, false); err != nil {
 					return err
 				}
-				gathered = append([][]byte(nil), gathered[before:]...)
-				room = maxLines
-				for _, line := range gathered {
-					room -= len(line) + 1
-				}
+				gathered, size = slices.Clone(gathered[before:]), 0
 			}
+			size += more
 		}
 		return m.send(ctx, c, gathered, records[len(records)-1].Seq, false)
 	})

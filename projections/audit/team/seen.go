@@ -1,14 +1,9 @@
 package team
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-
-	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -43,27 +38,11 @@ type Finding = schemas.TeamFinding
 
 // openSeen reads what a witness says, by the key that is pinned, or by its own.
 func openSeen(raw []byte, pinned string) (s Seen, err error) {
-	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	if err := json.Unmarshal(line, &s); err != nil {
-		return s, fmt.Errorf("%w: what the witness said: %w", ErrBatch, err)
+	if err := openLine(raw, &s, &s.Key); err != nil {
+		return s, fmt.Errorf("what the witness said: %w", err)
 	}
 	if pinned != "" && pinned != s.Key {
 		return s, fmt.Errorf("another witness speaks than the one that was pinned: its key is %.60s. Ask the hub's administrator, and join again with --witness", s.Key)
 	}
-	key, err := evidence.ParseKey(s.Key)
-	if err == nil {
-		_, err = note.Open(raw, note.VerifierList(key))
-	}
-	if err != nil {
-		return s, fmt.Errorf("%w: what the witness said: %w", ErrBatch, err)
-	}
 	return s, nil
-}
-
-func (s Seen) sign(key note.Signer) ([]byte, error) {
-	line, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	return note.Sign(&note.Note{Text: string(line) + "\n"}, key)
 }

@@ -299,7 +299,7 @@ func (w *Witness) speak(ctx context.Context) error {
 		if !m.Untold || m.Epoch == 0 {
 			continue
 		}
-		signed, err := w.seen(member, m, w.is.Lost).sign(w.key)
+		signed, err := signLine(w.seen(member, m, w.is.Lost), w.key)
 		if err == nil {
 			err = w.hub.Deliver(ctx, rights.SeenSubject(member), signed)
 		}

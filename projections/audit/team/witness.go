@@ -123,7 +123,8 @@ func (k cosigner) look(w *witnessed, at uint64, subject string, body []byte) (me
 }
 
 func (m *observed) begin(at uint64, member string, body []byte) {
-	b, _, err := openBeginning(body)
+	var b beginning
+	err := openLine(body, &b, &b.Key)
 	switch {
 	case err == nil && b.Member != member:
 		err = fmt.Errorf("it names %.60q", b.Member)

@@ -91,7 +91,7 @@ func (l *teller) bring(change func(*batch, *head, *evidence.Checkpoint), copies 
 }
 
 func (l *teller) begin(member string) string {
-	signed, err := beginning{Member: member, Epoch: l.epoch, Key: l.public, Why: "a test"}.sign(l.key)
+	signed, err := signLine(beginning{Member: member, Epoch: l.epoch, Key: l.public, Why: "a test"}, l.key)
 	l.must(err)
 	return string(signed)
 }

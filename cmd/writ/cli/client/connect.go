@@ -37,6 +37,9 @@ const ImportBudget = 5 * time.Minute
 // imported builds its index: of ten thousand in some fifteen seconds.
 const SearchBudget = 2 * time.Minute
 
+// AuditFolder is where a data directory keeps the evidence of its audit.
+func AuditFolder(dataDir string) string { return config.Layout{Root: dataDir}.Audit() }
+
 // Service is the daemon as a client sees it.
 type Service interface {
 	// Request asks a service. Its errors are those of bus.Conn.Request.

@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/commit"
+	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -107,6 +108,7 @@ type attestFlags struct {
 	evidence, keys, except []string
 	persons, released      []string
 	assurance              string
+	release, root          string
 	recorded, tests, two   bool
 }
 
@@ -126,7 +128,7 @@ counts; a forge is given keys, a file of them or several.
 People write files, too: --except takes patterns of files of which nothing is asked.
 --recorded takes files that were written outside of work mode, which nobody approved.
 --person asks that each approval bears the signature of one of these persons, and
-names them: writ approve key.`,
+names them: writ approve key. --release does so by what a signed release says.`,
 		Example: `  writ audit attest verify origin/main..HEAD --key team.keys
   writ audit attest verify --evidence evidence.json --key key.pub --assurance terminal
   writ audit attest verify HEAD --key key.pub --except 'docs/**' --tests`,
@@ -142,6 +144,8 @@ names them: writ approve key.`,
 	flags.StringArrayVar(&f.persons, "person", nil, "public `key` of who may approve (writ approve key), or a file with one a line; may be repeated")
 	flags.BoolVar(&f.two, "two-person", false, "ask for the signatures of two of the persons under each approval")
 	flags.StringArrayVar(&f.released, "policy", nil, "released `policy`, such as acme/deps, under which agents may write unapproved; may be repeated")
+	flags.StringVar(&f.release, "release", "", "`place` of the newest release, whose persons may approve, whose policies count, and what it revoked does not")
+	flags.StringVar(&f.root, "root", "", "public `key` that the release is signed with, or its SHA-256")
 	flags.StringVar(&f.assurance, "assurance", "", "least assurance of an approval: "+strings.Join(schemas.Assurances(), ", "))
 	flags.BoolVar(&f.recorded, "recorded", false, "take files that were written outside of work mode")
 	flags.BoolVar(&f.tests, "tests", false, "ask that tests passed after a file was written")
@@ -155,6 +159,7 @@ type attestVerified struct {
 	Base       []string         `json:"base"`
 	Statements int              `json:"statements"` // under a given key
 	Foreign    int              `json:"foreign"`    // under no given key, or altered
+	Release    string           `json:"release,omitempty"`
 	Files      []attest.Finding `json:"files"`
 }
 
@@ -167,6 +172,12 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	if len(f.persons) > 0 {
 		if policy.Persons, err = a.keys(what, f.persons); err != nil {
 			return err
+		}
+	}
+	v := attestVerified{}
+	if f.release != "" {
+		if v.Release, err = (release.Desk{Dir: a.Env.Dir}).Judge(ctx, f.release, f.root, a.Env.Now(), &policy); err != nil {
+			return client.Refused(what, err.Error(), "Name the newest release with --release, and its key with --root.")
 		}
 	}
 	keys, err := a.keys(what, f.keys)
@@ -192,7 +203,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		}
 		texts = append(texts, string(raw))
 	}
-	v := attestVerified{Commit: d.Commit, Base: d.Parents}
+	v.Commit, v.Base = d.Commit, d.Parents
 	statements, foreign := attest.OpenAll(texts, keys)
 	v.Statements, v.Foreign = len(statements), foreign
 	v.Files = attest.Judge(d.Changes, statements, policy)
@@ -203,8 +214,8 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		}
 	} else {
 		a.showFindings(v.Files)
-		a.Printf("%s, %s under the given keys%s\n", client.Plural(len(v.Files), "changed file", "changed files"),
-			client.Plural(v.Statements, "statement", "statements"), foreignText(v.Foreign))
+		a.Printf("%s, %s under the given keys%s%s\n", client.Plural(len(v.Files), "changed file", "changed files"),
+			client.Plural(v.Statements, "statement", "statements"), foreignText(v.Foreign), map[bool]string{true: "; by what the release " + v.Release + " says"}[v.Release != ""])
 	}
 	if !v.OK {
 		return client.Refused(what, "the commit holds changes that no statement bears out", "Make statements where the log is (writ audit attest --note), push refs/notes/writ and fetch it here; or name the files that people write with --except.")
@@ -221,8 +232,8 @@ func foreignText(n int) string {
 
 func (f attestFlags) policy() (p attest.Policy, err error) {
 	p = attest.Policy{Recorded: f.recorded, Tests: f.tests, Released: f.released, Two: f.two}
-	if f.two && len(f.persons) == 0 {
-		return p, client.Usage("attest verify: --two-person needs the keys of those who may approve", "Give them with --person.")
+	if f.two && len(f.persons) == 0 && f.release == "" {
+		return p, client.Usage("attest verify: --two-person needs the keys of those who may approve", "Give them with --person, or name the release that does with --release.")
 	}
 	if f.assurance != "" {
 		ladder := schemas.Assurances()
@@ -244,24 +255,20 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 		given = []string{""}
 	}
 	for _, text := range given {
+		lines := []string{text}
 		if raw, err := os.ReadFile(a.Env.Absolute(text)); err == nil && text != "" {
-			for line := range strings.Lines(string(raw)) {
-				if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
-					continue
-				}
-				key, err := a.auditKey(what, line)
-				if err != nil {
-					return nil, err
-				}
-				keys = append(keys, key)
+			lines = strings.Split(string(raw), "\n")
+		}
+		for _, line := range lines {
+			if line = strings.TrimSpace(line); text != "" && line == "" || strings.HasPrefix(line, "#") {
+				continue
 			}
-			continue
+			key, err := a.auditKey(what, line)
+			if err != nil {
+				return nil, err
+			}
+			keys = append(keys, key)
 		}
-		key, err := a.auditKey(what, text)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
 		return nil, client.Refused(what, "no key is given", "--key takes a public key or a file with one a line.")

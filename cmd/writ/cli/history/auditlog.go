@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/projections/audit/evidence"
@@ -118,7 +117,7 @@ func (a *app) auditKey(what, flag string) (note.Verifier, error) {
 			if err != nil {
 				return nil, client.Explain(what, err)
 			}
-			path = filepath.Join(config.Layout{Root: dataDir}.Audit(), evidence.KeyFile)
+			path = filepath.Join(client.AuditFolder(dataDir), evidence.KeyFile)
 		}
 		raw, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) && flag == "" {
