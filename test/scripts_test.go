@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,6 +46,31 @@ func TestMain(m *testing.M) {
 		return os.Link(filepath.Join(bin, "writ"), filepath.Join(onlyWrit, "writ"))
 	})
 }
+
+// settled is a data directory into which a daemon has brought the shipped rules,
+// which takes most of the time of its first start. Whoever begins with a copy has
+// used Writ before.
+var settled = sync.OnceValues(func() (string, error) {
+	data := filepath.Join(bin, "settled")
+	writ := func(args ...string) error {
+		cmd := exec.Command(filepath.Join(bin, "writ"), args...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + bin, "WRIT_HOME=" + data, "WRIT_DURABILITY=interval"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("writ %v: %w\n%s", args, err, out)
+		}
+		return nil
+	}
+	err := writ("up", "--detach")
+	for range 15 { // until the rules are there, a question says so
+		if err = writ("query", "retry"); err == nil {
+			break
+		}
+	}
+	return data, errors.Join(err, writ("down"))
+})
+
+// firstStarts are the scripts to which it matters that nobody has used Writ before.
+var firstStarts = []string{"conversation", "lifecycle", "tour"}
 
 // TestScripts runs the scripts that describe the product, each with a data
 // directory and a daemon of its own.
@@ -105,8 +131,15 @@ func params(dir string, killAt int) testscript.Params {
 				}
 			}
 			data := filepath.Join(env.WorkDir, "data")
-			if err := os.MkdirAll(data, 0o700); err != nil {
+			// The first steps are also taken, and killed, while the rules are brought in.
+			if killAt > 0 && killAt < 4 || killAt == 0 && slices.Contains(firstStarts, strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")) {
+				if err := os.Mkdir(data, 0o700); err != nil {
+					return err
+				}
+			} else if from, err := settled(); err != nil {
 				return err
+			} else if out, err := exec.Command("cp", "-a", from, data).CombinedOutput(); err != nil {
+				return fmt.Errorf("copy a data directory: %w\n%s", err, out)
 			}
 			// The scripts act for a person, without a terminal.
 			if err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {

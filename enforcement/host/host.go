@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
@@ -165,6 +166,18 @@ type Answer struct {
 	// Command runs instead of the shell command that was asked for, "" for none.
 	// Only hosts whose Facts say so know it.
 	Command string
+}
+
+// Readable says why nobody can judge a call: with the error of reading its payload,
+// or without one that its session is missing.
+func (c Call) Readable(err error) error {
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrPayload, err)
+	case c.Session == "":
+		return fmt.Errorf("%w: no session_id", ErrPayload)
+	}
+	return nil
 }
 
 // EventOf is the name of a hook's event: what its payload says, unless the host calls

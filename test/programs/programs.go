@@ -5,7 +5,6 @@ package programs
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,17 +68,11 @@ var Built = sync.OnceValues(func() (string, error) {
 	return folder, nil
 })
 
-// copyInto copies a program.
+// copyInto copies a program into a folder.
 func copyInto(folder, path string) error {
-	from, err := os.Open(path)
+	program, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = from.Close() }()
-	to, err := os.OpenFile(filepath.Join(folder, filepath.Base(path)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Close())
+	return os.WriteFile(filepath.Join(folder, filepath.Base(path)), program, 0o755)
 }

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/host"
@@ -74,11 +73,8 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model, Permissions: p.Permissions,
 		Reason: p.Reason, Tool: p.ToolName, ToolUseID: p.ToolUseID, Message: p.LastMessage,
 	}
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", host.ErrPayload, err)
-	}
-	if c.Session == "" {
-		return c, fmt.Errorf("%w: no session_id", host.ErrPayload)
+	if err := c.Readable(err); err != nil {
+		return c, err
 	}
 	switch c.Kind {
 	case host.SessionStart:

@@ -2,7 +2,6 @@ package copilot
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -100,11 +99,8 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		Dir: p.Dir, Transcript: p.Transcript, Reason: host.First(p.Reason, p.StopReason),
 		Tool: host.First(p.ToolName, p.ToolNameOther), ToolUseID: host.First(p.CallID, p.CallIDOther),
 	}
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", host.ErrPayload, err)
-	}
-	if c.Session == "" {
-		return c, fmt.Errorf("%w: no session id", host.ErrPayload)
+	if err := c.Readable(err); err != nil {
+		return c, err
 	}
 	switch c.Kind {
 	case host.SessionStart:

@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -73,11 +72,8 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		Host: "gemini", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Dir: p.Dir, Transcript: p.Transcript, Reason: p.Reason, Tool: p.ToolName,
 	}
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", host.ErrPayload, err)
-	}
-	if c.Session == "" {
-		return c, fmt.Errorf("%w: no session_id", host.ErrPayload)
+	if err := c.Readable(err); err != nil {
+		return c, err
 	}
 	switch c.Kind {
 	case host.SessionStart:

@@ -5,6 +5,8 @@
 package hosts
 
 import (
+	"slices"
+
 	"github.com/writbus/writ/enforcement/host/claude"
 	"github.com/writbus/writ/enforcement/host/codex"
 	"github.com/writbus/writ/enforcement/host/copilot"
@@ -20,12 +22,7 @@ var Agents = []settings.Agent{claude.Agent, cursor.Agent, codex.Agent, gemini.Ag
 // Named finds agents by their names.
 func Named(names ...string) (found []settings.Agent, unknown string) {
 	for _, name := range names {
-		at := -1
-		for i, a := range Agents {
-			if a.Name == name {
-				at = i
-			}
-		}
+		at := slices.IndexFunc(Agents, func(a settings.Agent) bool { return a.Name == name })
 		if at < 0 {
 			return nil, name
 		}

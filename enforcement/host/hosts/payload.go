@@ -16,18 +16,50 @@ import (
 // Names are the hosts that have an adapter, as `writ hook` calls them.
 var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
 
-var queues = map[string]host.Queues{"claude": claude.Queues, "codex": codex.Queues, "copilot": copilot.Queues, "cursor": cursor.Queues, "gemini": gemini.Queues, "opencode": opencode.Queues}
+// adapter is what the package of a host offers.
+type adapter struct {
+	parse  func(event string, payload []byte) (host.Call, error)
+	render func(host.Call, host.Answer) schemas.HookReply
+	probes func(session, root string) []host.Probe
+	queues host.Queues
+}
+
+var adapters = map[string]adapter{
+	"claude":   {parseClaude, claude.Render, claude.Probes, claude.Queues},
+	"codex":    {codex.Parse, codex.Render, codex.Probes, codex.Queues},
+	"copilot":  {copilot.Parse, copilot.Render, copilot.Probes, copilot.Queues},
+	"cursor":   {parseCursor, cursor.Render, cursor.Probes, cursor.Queues},
+	"gemini":   {gemini.Parse, gemini.Render, gemini.Probes, gemini.Queues},
+	"opencode": {opencode.Parse, opencode.Render, opencode.Probes, opencode.Queues},
+}
 
 // Parse reads a payload of a host. event is the event name the hook was
 // configured for; the payload's own name wins. Cursor and Copilot run Claude
 // Code's hooks as well, with payloads of their own: those say whose they are.
 func Parse(agent, event string, payload []byte) (host.Call, error) {
-	c, err := parse(agent, event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
+	known, found := adapters[agent]
+	if !found {
+		return host.Call{}, host.ErrUnknownHost
+	}
+	c, err := known.parse(event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
 	if err == nil {
 		c.ReadTasks()
-		c.ReadQueue(queues[c.Host])
+		c.ReadQueue(adapters[c.Host].queues)
 	}
 	return c, err
+}
+
+func parseClaude(event string, payload []byte) (host.Call, error) {
+	return claude.Parse(event, payload, func(sender string) (host.Call, error) {
+		if sender == "cursor" {
+			return cursor.Parse(event, payload, true)
+		}
+		return copilot.Parse(event, payload)
+	})
+}
+
+func parseCursor(event string, payload []byte) (host.Call, error) {
+	return cursor.Parse(event, payload, false)
 }
 
 // ShortenPrompt cuts the prompt of a payload that has one as host.ShortenPrompt does,
@@ -42,29 +74,6 @@ func ShortenPrompt(agent, event string, payload []byte) []byte {
 	return host.ShortenPrompts(payload)
 }
 
-func parse(agent, event string, payload []byte) (host.Call, error) {
-	switch agent {
-	case "claude":
-		return claude.Parse(event, payload, func(sender string) (host.Call, error) {
-			if sender == "cursor" {
-				return cursor.Parse(event, payload, true)
-			}
-			return copilot.Parse(event, payload)
-		})
-	case "cursor":
-		return cursor.Parse(event, payload, false)
-	case "codex":
-		return codex.Parse(event, payload)
-	case "gemini":
-		return gemini.Parse(event, payload)
-	case "copilot":
-		return copilot.Parse(event, payload)
-	case "opencode":
-		return opencode.Parse(event, payload)
-	}
-	return host.Call{}, host.ErrUnknownHost
-}
-
 // Origin is who submits a host's prompts where the environment of its hooks
 // names an entry point that is not known to be a person's, "" where it does not.
 func Origin(agent string, getenv func(string) string) string {
@@ -75,35 +84,15 @@ func Origin(agent string, getenv func(string) string) string {
 }
 
 // Render writes an answer for the host of a call.
-func Render(c host.Call, a host.Answer) schemas.HookReply {
-	switch c.Host {
-	case "cursor":
-		return cursor.Render(c, a)
-	case "codex":
-		return codex.Render(c, a)
-	case "gemini":
-		return gemini.Render(c, a)
-	case "copilot":
-		return copilot.Render(c, a)
-	case "opencode":
-		return opencode.Render(c, a)
-	}
-	return claude.Render(c, a)
-}
+func Render(c host.Call, a host.Answer) schemas.HookReply { return of(c.Host).render(c, a) }
 
 // Probes are the probes for an agent's hooks, in the shape of its payloads.
-func Probes(agent, session, root string) []host.Probe {
-	switch agent {
-	case "cursor":
-		return cursor.Probes(session, root)
-	case "codex":
-		return codex.Probes(session, root)
-	case "gemini":
-		return gemini.Probes(session, root)
-	case "copilot":
-		return copilot.Probes(session, root)
-	case "opencode":
-		return opencode.Probes(session, root)
+func Probes(agent, session, root string) []host.Probe { return of(agent).probes(session, root) }
+
+// of is the adapter of a host; Claude Code's form is that of hosts nobody knows.
+func of(agent string) adapter {
+	if known, found := adapters[agent]; found {
+		return known
 	}
-	return claude.Probes(session, root)
+	return adapters["claude"]
 }

@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
@@ -66,11 +65,8 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		Session: p.Session, Agent: p.Agent, AgentType: p.AgentType, Dir: p.Dir, Model: p.Model,
 		Reason: p.Reason, Tool: p.ToolName, ToolUseID: p.ToolUseID,
 	}
-	if err != nil {
-		return c, fmt.Errorf("%w: %w", host.ErrPayload, err)
-	}
-	if c.Session == "" {
-		return c, fmt.Errorf("%w: no session_id", host.ErrPayload)
+	if err := c.Readable(err); err != nil {
+		return c, err
 	}
 	switch c.Kind {
 	case host.SessionStart:

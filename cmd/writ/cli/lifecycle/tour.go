@@ -69,7 +69,9 @@ func (a *app) tour(ctx context.Context, self string) error {
 func (t *tour) run(ctx context.Context) error {
 	t.print("\n%s\n%s\n", t.style.Bold("A tour: one conversation in a scratch project, through the real hooks and daemon."), t.style.Dim(t.root))
 	for _, scene := range []func(context.Context) error{
-		t.installed, t.start, t.prompt, t.early, t.mode, t.plan, t.approvePlan, t.tests, t.approveTests, t.code, t.drift, t.end,
+		t.installed, t.start, t.prompt, t.writes("The agent writes code at once", "retry.go", tourCode, "ENF-GATE-MODE"),
+		t.mode, t.plan, t.approval("plan"), t.writes("It writes the tests first", "retry_test.go", tourTests, ""),
+		t.approval("tests"), t.writes("Now it may write the code", "retry.go", tourCode, ""), t.drift, t.end,
 	} {
 		if err := scene(ctx); err != nil {
 			return err
@@ -184,9 +186,12 @@ func ruleLines(block string, ids []string) string {
 	return kept.String()
 }
 
-func (t *tour) early(ctx context.Context) error {
-	t.heading("The agent writes code at once", "retry.go")
-	return t.write(ctx, "retry.go", tourCode, "ENF-GATE-MODE")
+// writes is a scene in which the agent writes a file.
+func (t *tour) writes(heading, name, content, refusedBy string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		t.heading(heading, name)
+		return t.write(ctx, name, content, refusedBy)
+	}
 }
 
 func (t *tour) mode(ctx context.Context) error {
@@ -205,26 +210,6 @@ func (t *tour) mode(ctx context.Context) error {
 func (t *tour) plan(ctx context.Context) error {
 	t.heading("It writes a plan", "plan.md: files, analysis, rules, capabilities")
 	return t.write(ctx, "plan.md", t.tourPlan(), "")
-}
-
-func (t *tour) approvePlan(ctx context.Context) error {
-	t.heading("The user says", "approved")
-	return t.approval(ctx, "plan")
-}
-
-func (t *tour) tests(ctx context.Context) error {
-	t.heading("It writes the tests first", "retry_test.go")
-	return t.write(ctx, "retry_test.go", tourTests, "")
-}
-
-func (t *tour) approveTests(ctx context.Context) error {
-	t.heading("The user says", "approved")
-	return t.approval(ctx, "tests")
-}
-
-func (t *tour) code(ctx context.Context) error {
-	t.heading("Now it may write the code", "retry.go")
-	return t.write(ctx, "retry.go", tourCode, "")
 }
 
 func (t *tour) drift(ctx context.Context) error {
@@ -257,22 +242,23 @@ func (t *tour) end(ctx context.Context) error {
 	return nil
 }
 
-// approval submits the user's word for a gate, and looks whether it opened.
-func (t *tour) approval(ctx context.Context, gate string) error {
-	reply, err := t.say(ctx, "approved")
-	if err != nil {
-		return err
+// approval is a scene in which the user's word for a gate is submitted, and whether
+// that opened is looked at.
+func (t *tour) approval(gate string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		t.heading("The user says", "approved")
+		reply, err := t.say(ctx, "approved")
+		if err != nil {
+			return err
+		}
+		view, err := t.view(ctx)
+		if err != nil {
+			return err
+		}
+		opened := slices.ContainsFunc(view.Gates, func(g schemas.SessionGate) bool { return g.Gate == gate && g.State == "approved" })
+		t.expect("approval of the "+gate, opened, "the "+gate+" gate opens, for exactly these files; phase "+view.Phase, reply)
+		return nil
 	}
-	view, err := t.view(ctx)
-	if err != nil {
-		return err
-	}
-	opened := false
-	for _, g := range view.Gates {
-		opened = opened || g.Gate == gate && g.State == "approved"
-	}
-	t.expect("approval of the "+gate, opened, "the "+gate+" gate opens, for exactly these files; phase "+view.Phase, reply)
-	return nil
 }
 
 // write lets the agent write a file: the hook before it decides, and only when
