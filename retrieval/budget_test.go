@@ -75,7 +75,7 @@ func TestAnAnswerGivesThreeRulesAndSixLinesAtMost(t *testing.T) {
 		for _, h := range ix.Search(Query{Text: "mutex deadline watchdog semaphore", BudgetTokens: asked}).Rules {
 			given[h.Tier]++
 		}
-		if given[TierInject] != mostWhole || given[TierTitles] != mostLines {
+		if given[TierInject] != MostWhole || given[TierTitles] != MostLines {
 			t.Errorf("budget %d: %v", asked, given)
 		}
 	}

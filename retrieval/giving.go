@@ -10,10 +10,10 @@ import (
 	"github.com/writbus/writ/schemas/language"
 )
 
-// How many rules an answer gives at most: in full, and a line of each.
+// MostWhole and MostLines are how many rules an answer gives at most: in full, and as a line each.
 const (
-	mostWhole = 3
-	mostLines = 6
+	MostWhole = 3
+	MostLines = 6
 )
 
 // evidence is what the decision about one rule looks at. None of it depends on
@@ -292,10 +292,10 @@ func (s *search) give(chosen []int) []int {
 		switch {
 		case s.answer.Probability < least && c.pinned == 0:
 			continue
-		case s.surely(c) && (whole < mostWhole || free || c.pinned > 0):
+		case s.surely(c) && (whole < MostWhole || free || c.pinned > 0):
 			whole++
 			c.tier = TierInject
-		case c.probability >= line && (lines < mostLines || free):
+		case c.probability >= line && (lines < MostLines || free):
 			lines++
 			if s.knows(c) {
 				continue

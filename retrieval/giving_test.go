@@ -94,6 +94,8 @@ func TestTalkIsGivenNothing(t *testing.T) {
 		"why does sbt compile everything again", "why is poetry so slow, or is it my laptop", "please tell me which service owns the invoices",
 		"the editor says that the file is not part of the toolchain", "open the makefile and explain the targets",
 		"why does docker desktop eat all my memory", "why is the ci queue so long today",
+		"the tests are green on my machine", "hold on, the database password was wrong, my bad", "wow, query went from 3 s to 20 ms",
+		"write the commit message for the caching change", "how can I see which index postgres used", "put that into the PR description",
 		"no, I meant the orders controller", "yes, but keep the old props", "yes but call it Fetch", "make the font of my vim bigger",
 	} {
 		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" || len(a.Rules) > 0 {
@@ -162,6 +164,20 @@ func TestWhatWasGivenIsNotGivenAgain(t *testing.T) {
 		{Text: "add rate limiting to the login route", BudgetTokens: 120}, // some lines find no room at first
 	} {
 		checkAskedAgain(t, ix, q)
+	}
+}
+
+// An always-on rule is named long before another one would be given in full, and
+// lets others be given beside it.
+func TestAnAlwaysOnRuleIsNamedBeforeItIsSure(t *testing.T) {
+	ix := encoderIndex(t)
+	a := ix.Search(Query{Text: "write a search page that filters products by the name in the query string", Languages: []string{"php"}, Project: true, BudgetTokens: 150})
+	at := slices.IndexFunc(a.Rules, func(h Hit) bool { return h.ID == "SEC-SQL-PARAM-001" })
+	if at < 0 || a.Rules[at].Rendered != RenderedAlready || a.Rules[at].Probability >= ix.decision.Whole {
+		t.Fatalf("given:\n%s", a.Block)
+	}
+	if !slices.ContainsFunc(a.Rules, func(h Hit) bool { return h.Rendered == RenderedTitle && h.Probability < lineAgain }) {
+		t.Errorf("no line beside it:\n%s", a.Block)
 	}
 }
 

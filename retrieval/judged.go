@@ -57,14 +57,14 @@ func JudgeAnswered(candidates []Hit, answer string) (judged map[string]string, u
 	strange := false
 	for line := range strings.Lines(answer) {
 		kind, numbers, found := strings.Cut(strings.ToLower(strings.TrimSpace(line)), ":")
-		tier, most := map[string]string{"full": TierInject, "line": TierTitles}[strings.Trim(kind, "*`- ")], mostLines
+		tier, most := map[string]string{"full": TierInject, "line": TierTitles}[strings.Trim(kind, "*`- ")], MostLines
 		if !found || tier == "" {
 			continue
 		}
 		understood = true
 		strange = strange || !slices.Contains([]string{"", "none", "nothing"}, strings.Trim(numbers, "*`-[]() ."))
 		if tier == TierInject {
-			most = mostWhole
+			most = MostWhole
 		}
 		for field := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return strings.ContainsRune(" ,;\t", r) }) {
 			n, err := strconv.Atoi(strings.Trim(field, "*`-[]()#.")) // an id, whatever digits it has, is no number

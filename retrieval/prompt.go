@@ -19,8 +19,10 @@ var (
 		capitalise swap turn undo revert push pull merge rebase amend squash tag checkout commit stash pick remind launch
 		bring install count`)
 	// telling are phrases that ask for an account of something or move versions, wherever they stand.
-	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me",
-		"commit message", "last commit", "this commit", "merge conflict", "pull request", "this branch", "my branch", "a branch", "feature branch"}
+	telling = []string{
+		"tell me", "explain", "walk me through", "give me an overview", "show me",
+		"commit message", "last commit", "this commit", "merge conflict", "pull request", "this branch", "my branch", "a branch", "feature branch",
+	}
 	// editors are what developers work with at their own desk, never the project's.
 	editors = wordSet(`vscode vim nvim neovim emacs intellij pycharm rider xcode ide zshrc bashrc dotfiles tmux`)
 	// replies begin an answer to what was said before, or a greeting.

@@ -346,5 +346,5 @@ func (s *search) limit() int {
 	if s.q.Raw {
 		return math.MaxInt
 	}
-	return mostWhole + mostLines
+	return MostWhole + MostLines
 }

@@ -259,9 +259,6 @@ func calibrationError(rules []judgedRule) float64 {
 	return sum / float64(max(len(likely), 1))
 }
 
-// mostWhole and mostLines are what an answer gives at most.
-const mostWhole, mostLines = 3, 6
-
 // shares says what a decision would have given.
 func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) GivenShares {
 	s := GivenShares{Whole: d.Whole}
@@ -283,10 +280,10 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 				break
 			}
 			switch {
-			case r.chance >= d.Whole && whole < mostWhole:
+			case r.chance >= d.Whole && whole < retrieval.MostWhole:
 				whole++
 				hits += indicator(r.right)
-			case r.chance >= d.Line && lines < mostLines:
+			case r.chance >= d.Line && lines < retrieval.MostLines:
 				lines++
 			default:
 				continue
