@@ -420,7 +420,7 @@ func (a *Archiver) look(ctx context.Context) {
 		_, err := os.Stat(path)
 		if i == a.looked%len(parts) || errors.Is(err, fs.ErrNotExist) || a.broken[path] != "" {
 			if _, err = archive.Read(ctx, a.Log, p); err == nil {
-				err = a.erase(ctx, p)
+				err = eraseArchived(ctx, a.Log, a.Store, parts[i:i+1], a.Logger)
 			}
 		}
 		a.mu.Lock()
@@ -431,20 +431,6 @@ func (a *Archiver) look(ctx context.Context) {
 	}
 	a.looked++
 	archive.Relax()
-}
-
-// erase takes out of a segment what was forgotten.
-func (a *Archiver) erase(ctx context.Context, p schemas.RecordsArchived) error {
-	lost, err := a.Log.Lost(ctx, p.Stream)
-	if err != nil {
-		return err
-	}
-	own, err := ownFolder(ctx, a.Log, a.Store)
-	if err != nil {
-		return err
-	}
-	of := bus.Erased(lost)
-	return eraseIn(bus.ArchiveOf(a.Log), p, own, of, eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: of}), a.Logger)
 }
 
 // ownFolder is how the name ends of the folder that is a log's own among those of
@@ -462,10 +448,10 @@ func endOf(store string, restores []schemas.LogRestored) string {
 	return "-" + digest.Hex(store)[:8]
 }
 
-// eraseArchived takes out of the segments what was forgotten, as embedded.Rewrite does
-// for the streams. What cannot be read now is read without it later, and erased then.
-func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
-	parts, err := bus.Archived(ctx, conn)
+// eraseArchived takes out of segments what was forgotten, as embedded.Rewrite does for
+// the streams. What cannot be read now is read without it later, and erased then.
+func eraseArchived(ctx context.Context, conn *bus.Conn, store string, parts []schemas.RecordsArchived, logger *slog.Logger) error {
+	lost, err := conn.Lost(ctx, bus.ArchivedStream)
 	if err != nil {
 		return err
 	}
@@ -473,35 +459,37 @@ func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uin
 	if err != nil {
 		return err
 	}
+	of := bus.Erased(lost)
+	change := eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{bus.ArchivedStream: of})
 	for _, p := range parts {
-		switch err := eraseIn(bus.ArchiveOf(conn), p, own, of, change, logger); {
+		left, err := eraseIn(bus.ArchiveOf(conn), p, own, of, change)
+		switch {
 		case errors.Is(err, bus.ErrArchive):
 			logger.Warn("erase what is forgotten", "error", err)
 		case err != nil:
 			return err
+		case left != "":
+			logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
 		}
 	}
 	return nil
 }
 
-func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
+// eraseIn names the segment that stays as it was, if one does.
+func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change) (left string, err error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(seq uint64) bool { return seq >= p.First && seq <= p.Last }) {
-		return nil
+		return "", nil
 	}
 	was, err := archive.Stored(p)
 	if err != nil {
-		return err
+		return "", err
 	}
 	is := slices.Clone(was)
 	for i, r := range is {
 		is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
 	}
 	if slices.EqualFunc(was, is, segment.Record.Equal) {
-		return nil
+		return "", nil
 	}
-	left, err := archive.Rewrite(p, own, is)
-	if err == nil && left != "" {
-		logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
-	}
-	return err
+	return archive.Rewrite(p, own, is)
 }
