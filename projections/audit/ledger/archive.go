@@ -89,7 +89,8 @@ func NewArchiver(o ArchiveOptions) *Archiver {
 func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	bus.ArchiveOf(a.Log).MakesRoom(func() bool { return a.makeRoom(running) })
+	room := func() bool { return a.makeRoom(running) }
+	bus.ArchiveOf(a.Log).Room.Store(&room)
 	go func() {
 		defer close(done)
 		for last := a.Now(); ; {
@@ -115,7 +116,7 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 		}
 	}()
 	return func() {
-		bus.ArchiveOf(a.Log).MakesRoom(nil)
+		bus.ArchiveOf(a.Log).Room.Store(nil)
 		cancel()
 		<-done
 	}
@@ -398,11 +399,7 @@ func (a *Archiver) bounds(ctx context.Context) (full []string) {
 		if err != nil || most == 0 || s == schemas.StreamQuarantine || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
 			continue
 		}
-		why := "its records are not archived"
-		if s == bus.ArchivedStream {
-			why = "no more of it can go to the archive now"
-		}
-		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and %s. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most, why))
+		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and no more of it goes to the archive now. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most))
 	}
 	return full
 }
