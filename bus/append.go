@@ -57,7 +57,7 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && c.makesRoom(ctx, main.Aggregate.Kind.Stream()); try++ {
+	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && c.options.Archive.makesRoom(ctx, main.Aggregate.Kind.Stream()); try++ {
 		position, err = c.publish(ctx, main.Aggregate, message, e)
 	}
 	if errors.Is(err, ErrConflict) {
@@ -75,8 +75,8 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 }
 
 // makesRoom has old records leave a full stream, and says whether any did.
-func (c *Conn) makesRoom(ctx context.Context, full schemas.Stream) bool {
-	room := c.options.Archive.Room.Load()
+func (a *Archive) makesRoom(ctx context.Context, full schemas.Stream) bool {
+	room := a.Room.Load()
 	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)()
 }
 
