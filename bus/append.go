@@ -57,10 +57,7 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for range DefaultTries {
-		if !errors.Is(err, errStreamFull) || main.Aggregate.Kind.Stream() != ArchivedStream || ctx.Err() != nil || !c.options.Archive.makeRoom() {
-			break
-		}
+	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && c.options.Archive.makesRoom(ctx, main.Aggregate.Kind.Stream()); try++ {
 		position, err = c.publish(ctx, main.Aggregate, message, e)
 	}
 	if errors.Is(err, ErrConflict) {
@@ -75,6 +72,12 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, err)
 	}
 	return position, nil
+}
+
+// makesRoom has old records leave a full stream, and says whether any did.
+func (a *Archive) makesRoom(ctx context.Context, full schemas.Stream) bool {
+	room := a.Room.Load()
+	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)()
 }
 
 // largeBody is the size of an event, in bytes, from which on it is appended over a

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -63,6 +64,9 @@ func (s ArchiveSettings) Check(outside bool) error {
 // of one then never misses what another trims meanwhile. It is safe for concurrent
 // use.
 type Archive struct {
+	// Room is asked for room where an append finds the archived stream full, and says
+	// whether there is any more; nil for nobody.
+	Room   atomic.Pointer[func() bool]
 	folder string
 	// leaving is written while records leave a stream, and read by who looks for them
 	// first in the archive and then there.
@@ -78,7 +82,6 @@ type Archive struct {
 
 	kept     string // path of the segment that was read last
 	contents []schemas.Record
-	room     func() bool // see MakesRoom
 }
 
 // visit is a session's last record in a segment.
@@ -95,22 +98,6 @@ func NewArchive(folder string) *Archive {
 
 // ArchiveOf is where a connection finds what is archived.
 func ArchiveOf(c *Conn) *Archive { return c.options.Archive }
-
-// MakesRoom has somebody asked for room where an append finds the archived stream full,
-// and says whether there is any more; nil for nobody.
-func (a *Archive) MakesRoom(room func() bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.room = room
-}
-
-// makeRoom asks for it.
-func (a *Archive) makeRoom() bool {
-	a.mu.Lock()
-	room := a.room
-	a.mu.Unlock()
-	return room != nil && room()
-}
 
 // Path is where a segment lies: in the data directory's folder also where Rewrite put it.
 func (a *Archive) Path(p schemas.RecordsArchived) string {

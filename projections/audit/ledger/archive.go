@@ -89,7 +89,8 @@ func NewArchiver(o ArchiveOptions) *Archiver {
 func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	bus.ArchiveOf(a.Log).MakesRoom(func() bool { return a.makeRoom(running) })
+	room := func() bool { return a.makeRoom(running) }
+	bus.ArchiveOf(a.Log).Room.Store(&room)
 	go func() {
 		defer close(done)
 		for last := a.Now(); ; {
@@ -115,7 +116,7 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 		}
 	}()
 	return func() {
-		bus.ArchiveOf(a.Log).MakesRoom(nil)
+		bus.ArchiveOf(a.Log).Room.Store(nil)
 		cancel()
 		<-done
 	}
@@ -398,11 +399,7 @@ func (a *Archiver) bounds(ctx context.Context) (full []string) {
 		if err != nil || most == 0 || s == schemas.StreamQuarantine || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
 			continue
 		}
-		why := "its records are not archived"
-		if s == bus.ArchivedStream {
-			why = "no more of it can go to the archive now"
-		}
-		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and %s. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most, why))
+		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and no more of it goes to the archive now. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most))
 	}
 	return full
 }
@@ -420,7 +417,7 @@ func (a *Archiver) look(ctx context.Context) {
 		_, err := os.Stat(path)
 		if i == a.looked%len(parts) || errors.Is(err, fs.ErrNotExist) || a.broken[path] != "" {
 			if _, err = archive.Read(ctx, a.Log, p); err == nil {
-				err = a.erase(ctx, p)
+				err = eraseArchived(ctx, a.Log, a.Store, parts[i:i+1], a.Logger)
 			}
 		}
 		a.mu.Lock()
@@ -431,20 +428,6 @@ func (a *Archiver) look(ctx context.Context) {
 	}
 	a.looked++
 	archive.Relax()
-}
-
-// erase takes out of a segment what was forgotten.
-func (a *Archiver) erase(ctx context.Context, p schemas.RecordsArchived) error {
-	lost, err := a.Log.Lost(ctx, p.Stream)
-	if err != nil {
-		return err
-	}
-	own, err := ownFolder(ctx, a.Log, a.Store)
-	if err != nil {
-		return err
-	}
-	of := bus.Erased(lost)
-	return eraseIn(bus.ArchiveOf(a.Log), p, own, of, eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: of}), a.Logger)
 }
 
 // ownFolder is how the name ends of the folder that is a log's own among those of
@@ -462,10 +445,10 @@ func endOf(store string, restores []schemas.LogRestored) string {
 	return "-" + digest.Hex(store)[:8]
 }
 
-// eraseArchived takes out of the segments what was forgotten, as embedded.Rewrite does
-// for the streams. What cannot be read now is read without it later, and erased then.
-func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
-	parts, err := bus.Archived(ctx, conn)
+// eraseArchived takes out of segments what was forgotten, as embedded.Rewrite does for
+// the streams. What cannot be read now is read without it later, and erased then.
+func eraseArchived(ctx context.Context, conn *bus.Conn, store string, parts []schemas.RecordsArchived, logger *slog.Logger) error {
+	lost, err := conn.Lost(ctx, bus.ArchivedStream)
 	if err != nil {
 		return err
 	}
@@ -473,35 +456,37 @@ func eraseArchived(ctx context.Context, conn *bus.Conn, store string, of map[uin
 	if err != nil {
 		return err
 	}
+	of := bus.Erased(lost)
+	change := eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{bus.ArchivedStream: of})
 	for _, p := range parts {
-		switch err := eraseIn(bus.ArchiveOf(conn), p, own, of, change, logger); {
+		left, err := eraseIn(bus.ArchiveOf(conn), p, own, of, change)
+		switch {
 		case errors.Is(err, bus.ErrArchive):
 			logger.Warn("erase what is forgotten", "error", err)
 		case err != nil:
 			return err
+		case left != "":
+			logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
 		}
 	}
 	return nil
 }
 
-func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
+// eraseIn names the segment that stays as it was, if one does.
+func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map[uint64]schemas.LostLeaf, change change) (left string, err error) {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(seq uint64) bool { return seq >= p.First && seq <= p.Last }) {
-		return nil
+		return "", nil
 	}
 	was, err := archive.Stored(p)
 	if err != nil {
-		return err
+		return "", err
 	}
 	is := slices.Clone(was)
 	for i, r := range is {
 		is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
 	}
 	if slices.EqualFunc(was, is, segment.Record.Equal) {
-		return nil
+		return "", nil
 	}
-	left, err := archive.Rewrite(p, own, is)
-	if err == nil && left != "" {
-		logger.Warn("what is forgotten stays in a segment that another log may read. Remove it where none does", "segment", left)
-	}
-	return err
+	return archive.Rewrite(p, own, is)
 }

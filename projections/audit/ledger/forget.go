@@ -251,9 +251,11 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 		return nil
 	}
 	logger.Info("erase what is forgotten", "records", count)
-	change := eraser(erased)
-	if err = embedded.Rewrite(server, streams, change); err == nil {
-		err = eraseArchived(ctx, conn, log, erased[bus.ArchivedStream], change, logger)
+	if err = embedded.Rewrite(server, streams, eraser(erased)); err == nil {
+		var parts []schemas.RecordsArchived
+		if parts, err = bus.Archived(ctx, conn); err == nil {
+			err = eraseArchived(ctx, conn, log, parts, logger)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("erase what is forgotten: %w. The next start goes on with it", err)
