@@ -21,6 +21,7 @@ type candidate struct {
 	symbolChunk int32 // −1 for none
 	exact       bool  // declares, or is named like, an identifier of the query
 	both        bool
+	rare        float64
 	plain       float64
 	names       float64
 	namesChunk  int32
