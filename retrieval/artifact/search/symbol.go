@@ -71,10 +71,8 @@ func (s *searching) rarity(words []string) (sum float64) {
 // one of most words, before all one that it asks for by name, and the first chunk that
 // declares it.
 type declares struct {
-	words int
-	rare  float64
+	name
 	chunk int32
-	exact bool
 }
 
 // declarations looks the names up, once for all documents, and adds those that
@@ -100,7 +98,7 @@ func (s *searching) declarations(names []name) map[int32]declares {
 					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
 				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.words > d.words {
-					found[number] = declares{n.words, n.rare, chunk, n.exact}
+					found[number] = declares{n, chunk}
 				}
 			})
 		}
