@@ -63,10 +63,11 @@ func kindsOf(d *artifact.Document) (k kind) {
 		k |= kindGenerated
 	}
 	dir, name := path.Split(strings.ToLower(d.Path))
+	long := len(d.Chunks) > 0 && d.Chunks[len(d.Chunks)-1].Lines[1] > shortSurface
 	switch {
 	case d.Type == artifact.Documentation, proseEndings[path.Ext(name)]:
 		k |= kindDocs
-	case surfaceEndings[path.Ext(name)], surfaceNames[name] && short(d), strings.HasSuffix(name, ".d.ts"):
+	case surfaceEndings[path.Ext(name)], surfaceNames[name] && !long, strings.HasSuffix(name, ".d.ts"):
 		k |= kindSurface
 	}
 	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
@@ -82,11 +83,6 @@ func kindsOf(d *artifact.Document) (k kind) {
 // shortSurface is how many lines a file has at the most that only names what others
 // of its folder hold.
 const shortSurface = 60
-
-func short(d *artifact.Document) bool {
-	n := len(d.Chunks)
-	return n == 0 || d.Chunks[n-1].Lines[1] <= shortSurface
-}
 
 // asksFor is what a query asks for by its words.
 func asksFor(terms []string) (k kind) {

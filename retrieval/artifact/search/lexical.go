@@ -330,23 +330,6 @@ func (s *searching) worse(a, b scored) bool {
 	return s.ix.views[a.view].docs[a.doc].Path > s.ix.views[b.view].docs[b.doc].Path
 }
 
-// insert puts a candidate in its place among the k best.
-func insert(top []candidate, k int, c candidate) []candidate {
-	if len(top) == k {
-		if k == 0 || !before(&c, &top[k-1]) {
-			return top
-		}
-		top = top[:k-1]
-	}
-	at := len(top)
-	top = append(top, c)
-	for ; at > 0 && before(&c, &top[at-1]); at-- {
-		top[at] = top[at-1]
-	}
-	top[at] = c
-	return top
-}
-
 // before orders by score; ties by path, which no history of the index changes.
 func before(a, b *candidate) bool {
 	if a.score != b.score {

@@ -20,7 +20,8 @@ type candidate struct {
 	stem, dirs  float64
 	symbolChunk int32 // −1 for none
 	exact       bool  // declares, or is named like, an identifier of the query
-	both        bool
+	both        bool  // declares it and is named like it
+	rare        float64
 	plain       float64
 	names       float64
 	namesChunk  int32
@@ -189,10 +190,12 @@ func (s *searching) nearest(k int) {
 			c := candidate{view: v, doc: int32(doc), penalty: 1, symbolChunk: -1}
 			if s.compare(&c); c.cosine > -1 {
 				c.score = c.cosine
-				s.pool = insert(s.pool, k, c)
+				s.pool = append(s.pool, c)
 			}
 		}
 	}
+	s.sort()
+	s.pool = s.pool[:min(k, len(s.pool))]
 	for i := range s.pool {
 		s.pool[i].meaningRank = i + 1
 	}

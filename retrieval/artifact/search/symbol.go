@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // name is a declared name that a query looks like.
 type name struct {
 	asked
-	words   int  // of the query that make it up
-	exact   bool // the query asks for it by name, and few declare it
+	words   int     // of the query that make it up
+	rare    float64 // idf of these, each by how rare it is
+	exact   bool    // the query asks for it by name, and few declare it
 	holding int
 }
 
@@ -38,7 +41,7 @@ func (s *searching) names() []name {
 			if holding == 0 {
 				continue
 			}
-			found = append(found, name{asked: a, holding: holding, words: j + 1 - i, exact: holding <= mostDefining && s.named(i, j)})
+			found = append(found, name{asked: a, holding: holding, words: j + 1 - i, rare: s.rarity(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)})
 		}
 	}
 	return found
@@ -54,13 +57,22 @@ func (q *question) weightOf(word string) (best float64) {
 	return best
 }
 
+// rarity is the idf of words together, each times its share of the most there is:
+// a name that is a common word says little of what it declares.
+func (s *searching) rarity(words []string) (sum float64) {
+	for _, w := range words {
+		idf := s.weightOf(w)
+		sum += idf * idf
+	}
+	return sum / bm25.IDF(s.ix.sums.docs, 0)
+}
+
 // declares is what a document declares of the names that a query looks like: the
 // one of most words, before all one that it asks for by name, and the first chunk that
 // declares it.
 type declares struct {
-	words int
+	name
 	chunk int32
-	exact bool
 }
 
 // declarations looks the names up, once for all documents, and adds those that
@@ -86,7 +98,7 @@ func (s *searching) declarations(names []name) map[int32]declares {
 					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
 				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.words > d.words {
-					found[number] = declares{n.words, chunk, n.exact}
+					found[number] = declares{n, chunk}
 				}
 			})
 		}
