@@ -187,8 +187,5 @@ func (p *natsPlace) publish(ctx context.Context, s sealed) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.Deliver(ctx, strings.Trim(p.url.Path, "/"), s.signed); err != nil {
-		return err
-	}
-	return nil
+	return conn.Deliver(ctx, strings.Trim(p.url.Path, "/"), s.signed)
 }
