@@ -33,7 +33,7 @@ func asRoot(t *testing.T, line string) {
 // and once the disk has room the node has everything again.
 func TestAFullDiskOnOneNode(t *testing.T) {
 	if fromEnv(t, "WRIT_TEAM_ROUNDS", 0) == 0 {
-		t.Skip("WRIT_TEAM_ROUNDS is not set; .ci/run does")
+		t.Skip("WRIT_TEAM_ROUNDS is not set; test/ci/sim.sh does in the night")
 	}
 	if os.Geteuid() != 0 {
 		t.Skip("a small disk is mounted, which takes root")
@@ -110,8 +110,9 @@ type namespace struct{ name, wire, here, there string }
 
 func newNamespace(t *testing.T, n int) namespace {
 	t.Helper()
-	s := namespace{name: fmt.Sprintf("writ-%d-%d", os.Getpid(), n), wire: fmt.Sprintf("writ%dw%d", os.Getpid()%100000, n), here: fmt.Sprintf("10.231.%d.1", n), there: fmt.Sprintf("10.231.%d.2", n)}
-	t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", s.name).Run() })
+	subnet := fmt.Sprintf("10.231.%d", 2*(os.Getpid()%120)+n) // another run may have left its own
+	s := namespace{name: fmt.Sprintf("writ-%d-%d", os.Getpid(), n), wire: fmt.Sprintf("writ%dw%d", os.Getpid()%100000, n), here: subnet + ".1", there: subnet + ".2"}
+	t.Cleanup(func() { _ = exec.Command("sh", "-c", "ip link del "+s.wire+"; ip netns del "+s.name).Run() })
 	for _, line := range []string{
 		"ip netns add " + s.name,
 		"ip link add " + s.wire + " type veth peer name eth0 netns " + s.name,
@@ -225,7 +226,9 @@ func TestMembersInNamespaces(t *testing.T) {
 	working.Wait()
 	for bob.brought() != nil {
 		if time.Since(began) > 10*time.Minute {
-			t.Fatalf("the hub lacks what bob did: %v", bob.brought())
+			doctor, _ := bob.run("", "team", "doctor")
+			log, _ := os.ReadFile(filepath.Join(bob.data(), "log", "writd.log"))
+			t.Fatalf("the hub lacks what bob did: %v\n%s\n%s", bob.brought(), doctor, log[max(0, len(log)-4000):])
 		}
 		<-time.After(100 * time.Millisecond)
 	}

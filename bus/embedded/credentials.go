@@ -36,15 +36,9 @@ func (c Credentials) Users() []User {
 // 0700. Several callers at once, in one or more processes, get the same ones.
 // A file that cannot be used is an error, not replaced.
 func LoadOrCreateCredentials(dir string, roles ...Role) (Credentials, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
-	}
-	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x bit
-		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
-	}
-	lock, err := filelock.Wait(filepath.Join(dir, ".lock"))
+	lock, err := takeCredentials(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
+		return nil, err
 	}
 	defer lock.Release()
 	if len(roles) == 0 {
@@ -62,6 +56,21 @@ func LoadOrCreateCredentials(dir string, roles ...Role) (Credentials, error) {
 		all[role] = one
 	}
 	return all, nil
+}
+
+// takeCredentials makes the folder of credentials its owner's alone, and keeps others from
+// making what is in it.
+func takeCredentials(dir string) (lock *filelock.Lock, err error) {
+	if err = os.MkdirAll(dir, 0o700); err == nil {
+		err = os.Chmod(dir, 0o700) //nolint:gosec // a folder needs its x bit
+	}
+	if err == nil {
+		lock, err = filelock.Wait(filepath.Join(dir, ".lock"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
+	}
+	return lock, nil
 }
 
 func createCredential(dir string, role Role) (bus.Credential, error) {

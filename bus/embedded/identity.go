@@ -12,13 +12,11 @@ import (
 	"io/fs"
 	"math/big"
 	"net"
-	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas/atomicfile"
-	"github.com/writbus/writ/schemas/filelock"
 )
 
 // Identity is how a server shows its clients that it is the one they look for: another
@@ -27,12 +25,9 @@ import (
 // makes it where there is none or a damaged one. Trusted is the certificate alone, in PEM.
 func Identity(dir string) (own *tls.Config, trusted string, err error) {
 	path := filepath.Join(dir, "identity.pem")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, "", fmt.Errorf("%w: identity: %w", ErrDir, err)
-	}
-	lock, err := filelock.Wait(filepath.Join(dir, ".lock"))
+	lock, err := takeCredentials(dir)
 	if err != nil {
-		return nil, "", fmt.Errorf("%w: identity: %w", ErrDir, err)
+		return nil, "", err
 	}
 	defer lock.Release()
 	raw, err := bus.ReadSecret(path)

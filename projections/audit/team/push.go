@@ -155,14 +155,13 @@ func (m *Member) membership() Membership {
 	return m.is
 }
 
-func (m *Member) keep(is Membership) error {
+func (m *Member) keep(is Membership) (err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := is.save(m.Folder); err != nil {
-		return err
+	if err = is.save(m.Folder); err == nil {
+		m.is = is
 	}
-	m.is = is
-	return nil
+	return err
 }
 
 // anew has the next epoch begin.
@@ -198,9 +197,12 @@ func (m *Member) claim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if is.NextClaim != "" && last.Claim == is.NextClaim {
+	begun := func() error {
 		is.Epoch, is.Claim, is.Restores, is.NextClaim, is.Why = is.Next, is.NextClaim, len(restores), "", ""
-		if err := m.keep(is); err != nil {
+		return m.keep(is)
+	}
+	if is.NextClaim != "" && last.Claim == is.NextClaim {
+		if err := begun(); err != nil {
 			return err
 		}
 	}
@@ -228,8 +230,7 @@ func (m *Member) claim(ctx context.Context) error {
 	if _, err := bus.DeliverAfter(ctx, m.hub, rights.BeginSubject(is.Member), signed, at); err != nil {
 		return err
 	}
-	is.Epoch, is.Claim, is.Restores, is.NextClaim, is.Why = is.Next, is.NextClaim, len(restores), "", ""
-	return m.keep(is)
+	return begun()
 }
 
 // epoch brings what there is and what comes, until something fails.
