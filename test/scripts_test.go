@@ -70,7 +70,7 @@ var settled = sync.OnceValues(func() (string, error) {
 })
 
 // firstStarts are the scripts to which it matters that nobody has used Writ before.
-var firstStarts = []string{"conversation", "lifecycle", "tour"}
+var firstStarts = []string{"conversation", "tour"}
 
 // TestScripts runs the scripts that describe the product, each with a data
 // directory and a daemon of its own.

@@ -40,21 +40,15 @@ const (
 	leanPercent = 30
 )
 
-// The garbage that may gather while a process starts, which makes much and keeps
-// little, but no more than so many percent.
-const (
-	startGarbage = 64 << 20
-	startPercent = 400
-)
+// startPercent bounds the share while a process starts, which makes much and keeps
+// little: it may gather as much garbage as a lean one where less is in use.
+const startPercent = 400
 
-// share is so much garbage in percent of what is in use, between a least and a
+// leanBy is that garbage in percent of so many bytes in use, between a least and a
 // most.
-func share(garbage, live uint64, least, most int) int {
-	return min(max(int(100*garbage/max(live, 1)), least), most)
+func leanBy(live uint64, least, most int) int {
+	return min(max(int(100*leanGarbage/max(live, 1)), least), most)
 }
-
-// leanBy is the garbage of a lean process in percent of so many bytes in use.
-func leanBy(live uint64) int { return share(leanGarbage, live, leanPercent, usualPercent) }
 
 // process is how this process collects its garbage, unless the user has chosen.
 var process struct {
@@ -128,9 +122,9 @@ func collect() {
 	percent := cmp.Or(process.percent, usualPercent)
 	switch {
 	case process.lean > 0:
-		percent = min(percent, leanBy(live))
+		percent = min(percent, leanBy(live, leanPercent, usualPercent))
 	case process.starting:
-		percent = share(startGarbage, live, percent, startPercent)
+		percent = leanBy(live, percent, startPercent)
 	}
 	debug.SetGCPercent(percent)
 }

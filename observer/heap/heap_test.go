@@ -16,7 +16,7 @@ func TestGarbageIsBoundedByTheSizeOfTheIndex(t *testing.T) {
 
 func TestALeanHeapKeepsAShareOrSoMuch(t *testing.T) {
 	for live, want := range map[uint64]int{0: 100, 20 << 20: 100, 64 << 20: 50, 100 << 20: 32, 1 << 30: 30} {
-		if got := leanBy(live); got != want {
+		if got := leanBy(live, leanPercent, usualPercent); got != want {
 			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
 		}
 	}
@@ -38,8 +38,8 @@ func TestAStartGathersMoreGarbageUntilItRests(t *testing.T) {
 	if got := percent(); got != usualPercent {
 		t.Errorf("%d percent after it rested", got)
 	}
-	for live, want := range map[uint64]int{0: 400, 32 << 20: 200, 1 << 30: 100} {
-		if got := share(startGarbage, live, usualPercent, startPercent); got != want {
+	for live, want := range map[uint64]int{0: 400, 16 << 20: 200, 1 << 30: 100} {
+		if got := leanBy(live, usualPercent, startPercent); got != want {
 			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
 		}
 	}
