@@ -15,11 +15,9 @@ const (
 	sysRemovexattrat = 466
 	sysFileSetattr   = 469
 
-	seccompSetFilter   = 1
-	seccompNewListener = 1 << 3
-	seccompAllow       = 0x7fff0000
-	seccompNotify      = 0x7fc00000
-	seccompErrno       = 0x00050000
+	seccompAllow  = 0x7fff0000
+	seccompNotify = 0x7fc00000
+	seccompErrno  = 0x00050000
 
 	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
 	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
@@ -47,14 +45,6 @@ var subvolumes = []uint32{0x50009401, 0x5000940e, 0x5000940f, 0x50009417, 0x5000
 var attributes = []uintptr{
 	syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR, sysSetxattrat,
 	syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, sysRemovexattrat,
-}
-
-// instruction is struct sock_filter.
-type instruction struct {
-	code   uint16
-	yes    uint8
-	no     uint8
-	number uint32
 }
 
 // The instructions that a filter is made of, and where in struct seccomp_data they

@@ -124,6 +124,20 @@ func FileClock() int64 {
 	return now.Nano()
 }
 
+// looked is a descriptor that is waited for, and what was found: struct pollfd.
+type looked struct {
+	fd          int32 // one below zero is not looked at
+	want, found int16
+}
+
+const pollIn = 1
+
+// poll waits until something is found.
+func poll(look []looked) syscall.Errno {
+	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&look[0])), uintptr(len(look)), 0, 0, 0, 0)
+	return errno
+}
+
 // pause lets some milliseconds go by.
 func pause(milliseconds int) {
 	span := syscall.NsecToTimeval(int64(milliseconds) * 1e6)

@@ -17,51 +17,34 @@ func adopt() error {
 	return nil
 }
 
-// endOnTerm ends everything at SIGTERM and passes the other signals on.
-func endOnTerm(signals <-chan os.Signal) <-chan os.Signal {
-	others := make(chan os.Signal, cap(signals))
-	go func() {
-		for s := range signals {
-			if s == syscall.SIGTERM {
-				kill(descendants())
-				continue
-			}
-			others <- s
-		}
-	}()
-	return others
-}
-
 // orphaned is how often the parent is looked for, in milliseconds.
 const orphaned = 500
 
 // endWithParent ends everything when whoever started this process has ended
 // without a word: nobody is left to send SIGTERM, or to read what is written. The
 // kernel's own signal for this comes already when a thread of the parent ends.
-func endWithParent(parent int) {
+func endWithParent(parent, copied int) {
 	for os.Getppid() == parent {
 		pause(orphaned)
 	}
-	kill(descendants())
+	kill(descendantsOf(copied))
 }
 
-// endAll ends what the command left and reports whether there was something that
-// still worked. Children of what ends become children of this process, so it
-// goes on until there are none.
-func endAll() (found bool) {
-	if childless() {
-		return false
+// endAll ends what the command left below a process and reports whether there was
+// something that still worked. Children of what ends become children of that process,
+// so it goes on until there are none.
+func endAll(above int) (found bool) {
+	for waited := 0; waited < lingering && len(descendantsOf(above)) > 0; waited += step {
+		pause(step)
 	}
-	linger()
 	for {
-		alive := descendants()
-		found = found || len(alive) > 0
-		kill(alive)
-		var status syscall.WaitStatus
-		_, err := syscall.Wait4(-1, &status, 0, nil)
-		if errors.Is(err, syscall.ECHILD) {
+		alive := descendantsOf(above)
+		if len(alive) == 0 {
 			return found
 		}
+		found = true
+		kill(alive)
+		pause(1)
 	}
 }
 
@@ -83,13 +66,6 @@ func childless() bool {
 // lingering is how long what a command left may go on by itself, in
 // milliseconds: a shell does not wait for the end of ">(tee log)".
 const lingering, step = 200, 20
-
-// linger waits while something that the command started is about to end.
-func linger() {
-	for waited := 0; waited < lingering && len(descendants()) > 0; waited += step {
-		pause(step)
-	}
-}
 
 // kill stops all first, so that none can start another one meanwhile.
 func kill(pids []int) {
