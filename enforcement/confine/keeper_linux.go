@@ -265,7 +265,7 @@ func heir(o Options) *keeper {
 func (k *keeper) serve() {
 	look := []looked{{fd: int32(k.listener), want: pollIn}, {fd: int32(k.stop[0]), want: pollIn}}
 	for {
-		if errno := poll(look); errno != 0 && errno != syscall.EINTR {
+		if errno := poll(look, -1); errno != 0 && errno != syscall.EINTR {
 			return
 		}
 		switch {

@@ -35,7 +35,8 @@ const (
 // startup is what the copies need.
 type startup struct {
 	parent, report       uintptr
-	rules                int // of Landlock, -1 for none
+	rules                int     // of Landlock, -1 for none
+	nice                 uintptr // how little of the processor the command asks for
 	notified, alone      filterProgram
 	capabilities         *capabilities // nil where they need no change
 	dir, program         *byte
@@ -91,7 +92,8 @@ const (
 	parentGone     = syscall.SIGPWR // tells the copy that stays that this process is gone
 
 	atHereFd = ^uintptr(99) // AT_FDCWD
-	spared   = "500"        // of a thousand: whom the kernel ends first where memory is short
+	foremost = "500"        // of a thousand: whom the kernel ends first where memory is short
+	humbler  = 5            // in steps of nice(1)
 )
 
 //go:linkname beforeFork syscall.runtime_BeforeFork
@@ -164,6 +166,7 @@ func (s *startup) stay() {
 	if command == 0 {
 		s.become()
 	}
+	syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 	s.tell(toldBegun, uint32(command))
 	var how uint32
 	for ended, told := false, false; ; {
@@ -213,14 +216,16 @@ func (s *startup) keepOn() {
 	s.fail(toldLeft, 0) // nobody waits
 }
 
-// become lays the limits on this process, and becomes the command.
+// become lays the limits on this process, and becomes the command: where memory or
+// processor are short hooks go first, without which some hosts let a tool pass.
 //
 //go:norace
 //go:nosplit
 func (s *startup) become() {
 	if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.priority)), syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
-		syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(spared)))
+		syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
 	}
+	syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
 	if s.dir != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
 			s.fail(toldNoFolder, errno)
@@ -293,7 +298,10 @@ func install(program *filterProgram, flags uintptr) (listener uintptr, errno sys
 // prepared makes what the copies need.
 func prepared(o Options, l limits, rules *ruleset, program string, began int64) (*startup, error) {
 	s := &startup{parent: uintptr(os.Getpid()), rules: -1, awaited: 1<<(syscall.SIGCHLD-1) | 1<<(parentGone-1)}
-	copy(s.order[:], spared)
+	copy(s.order[:], foremost)
+	if above, _, errno := syscall.RawSyscall(syscall.SYS_GETPRIORITY, 0, 0, 0); errno == 0 {
+		s.nice = min(20-above+humbler, 19) // the call counts from 1 for what is nicest
+	}
 	if rules != nil {
 		s.rules = rules.fd
 		s.notified, s.alone = filters(o)
@@ -334,6 +342,11 @@ func keepLeft(o Options) {
 	signal.Ignore(append(passed, typed...)...)
 	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
 	go heir(o).serve()
+	go func() {
+		for pause(watching); ; pause(watching) {
+			disperse(os.Getpid())
+		}
+	}()
 	for {
 		var status syscall.WaitStatus
 		if _, err := syscall.Wait4(-1, &status, 0, nil); errors.Is(err, syscall.ECHILD) {

@@ -132,7 +132,7 @@ func (r *ruleset) grant(fd int, rights uint64) syscall.Errno {
 
 // fill adds the rules of limits: what is written, and that all but what is
 // hidden can be read.
-func (r *ruleset) fill(l limits) error {
+func (r *ruleset) fill(l limits, open bool) error {
 	for _, path := range l.devices {
 		if err := r.allow(path, rightRead|rightFile); err != nil {
 			return err
@@ -163,9 +163,10 @@ func (r *ruleset) fill(l limits) error {
 			return err
 		}
 	}
-	if os.Geteuid() != 0 {
+	if open && os.Geteuid() != 0 {
 		// Of the files there an ordinary user may write only those of his own
-		// processes; root's set up the kernel.
+		// processes, which user namespaces need; root's set up the kernel. One says whom
+		// the kernel ends first where memory is short, hooks among them.
 		return r.allow("/proc", rightFile)
 	}
 	return nil
@@ -194,7 +195,7 @@ func (r *ruleset) allowOpen(fd int) error {
 var reaching = []uintptr{
 	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
 	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
-	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capNetAdmin, capNetRaw,
+	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capSysNice, capNetAdmin, capNetRaw,
 }
 
 // capabilities are what capget(2) and capset(2) take: who, and 64 bits in two halves.

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 	"unsafe"
 )
@@ -67,6 +68,9 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if path := c.keeper.told(); path != "" {
 		say(notes, "the socket "+path+" was refused: what listens there acts outside of the command's limits. The user runs what needs it.")
 	}
+	if c.dispersed {
+		say(notes, "the command had started more than "+strconv.Itoa(crowd())+" processes and threads, so it was ended: the machine has to answer others as well.")
+	}
 	report(notes, o, c.limits.notes, guard.Restore(nil), exit)
 	if c.left && !o.Whole {
 		c.keeper.handOver()
@@ -90,7 +94,9 @@ type command struct {
 	ends    int32  // a descriptor that tells its end
 	reports [2]int // what it tells
 	left    bool   // something runs that the command started
-	ended   bool   // that process did, without a word
+
+	ended     bool // that process did, without a word
+	dispersed bool // all was ended, since there was too much of it
 }
 
 // start makes a command's limits, and the copy of this process under which it begins.
@@ -107,16 +113,13 @@ func (c *command) start(o Options, abi int, program string) error {
 		if rules, err = newRuleset(abi, o.Profile == Implementation); err != nil {
 			return err
 		}
-		if err := rules.fill(c.limits); err != nil {
+		if err := rules.fill(c.limits, o.Profile == Implementation); err != nil {
 			return err
 		}
 	}
 	s, err := prepared(o, c.limits, rules, program, began)
 	if err != nil {
 		return err
-	}
-	if err := prctl(prSetDumpable, 0); err != nil {
-		return wrong("confine: make this process untraceable", err)
 	}
 	closeOnExec(3)
 	if err := syscall.Pipe2(c.reports[:], syscall.O_CLOEXEC); err != nil {
@@ -128,6 +131,7 @@ func (c *command) start(o Options, abi int, program string) error {
 	pid, ends, errno := fork(s)
 	syscall.ForkLock.Unlock()
 	runtime.KeepAlive(s)
+	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
 	if errno != 0 {
 		return wrong("confine: start the process that keeps the command", errno)
 	}
@@ -139,12 +143,13 @@ func (c *command) start(o Options, abi int, program string) error {
 func (c *command) hear() (what uint32, number int, ok bool) {
 	look := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}}
 	for {
-		if errno := poll(look); errno != 0 && errno != syscall.EINTR {
-			return 0, 0, false
-		} else if errno != 0 {
+		switch errno := poll(look, watching); {
+		case errno == syscall.EINTR:
 			continue
-		}
-		if look[0].found == 0 {
+		case errno == 0 && look[0].found == 0 && look[1].found == 0:
+			c.dispersed = disperse(c.copy) || c.dispersed
+			continue
+		case errno != 0 || look[0].found == 0:
 			return 0, 0, false
 		}
 		var word [2]uint32
