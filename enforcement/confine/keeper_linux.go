@@ -67,8 +67,8 @@ type keeper struct {
 		sync.Mutex
 		calls map[uint64]bool
 	}
-	stop    [2]int    // a pipe that is closed to stop
-	stopped chan bool // closed then; nil for a keeper that did not begin
+	stop    [2]int // a pipe that is closed to stop
+	serving bool   // under waiting's lock
 }
 
 // maxAnswers bounds the connections that are made at once: each may need a thread,
@@ -158,10 +158,12 @@ func (k *keeper) begin() {
 	if syscall.Pipe2(k.stop[:], syscall.O_CLOEXEC) != nil {
 		k.stop = [2]int{-1, -1} // it cannot be stopped, but by its process's end
 	}
-	k.stopped = make(chan bool)
+	k.serving = true
 	go func() {
-		defer close(k.stopped)
 		k.serve()
+		k.waiting.Lock()
+		k.serving = false
+		k.waiting.Unlock()
 	}()
 }
 
@@ -174,10 +176,11 @@ func (k *keeper) bequeath() {
 		return // what is left may change no modes then
 	}
 	var all []byte
-	for letter, list := range map[byte]*[]string{'w': &k.limits.write, 'a': &k.limits.around, 'd': &k.limits.devices, 'l': &k.limits.loose} {
-		for _, path := range *list {
-			all = append(append(append(all, letter), path...), 0)
-		}
+	for _, path := range slices.Concat(k.limits.write, k.limits.around, k.limits.devices) {
+		all = append(append(append(all, 'w'), path...), 0)
+	}
+	for _, path := range k.limits.loose {
+		all = append(append(append(all, 'l'), path...), 0)
 	}
 	_, _ = syscall.Write(int(memory), all)
 	_ = syscall.Dup3(int(memory), legacyFd, syscall.O_CLOEXEC)
@@ -187,11 +190,8 @@ func (k *keeper) bequeath() {
 // handOver lets another process go on, which is told at which sockets the command
 // listens. A call that takes longer was interrupted, for whoever made it.
 func (k *keeper) handOver() {
-	if k.stopped == nil {
-		return
-	}
-	_ = syscall.Close(k.stop[1])
-	for waited := 0; waited < farewell && (k.serves() || k.answers()); waited++ {
+	_ = syscall.Close(k.stop[1]) // none where it did not begin
+	for waited := 0; waited < farewell && k.busy(); waited++ {
 		pause(1)
 	}
 	k.waiting.Lock()
@@ -213,19 +213,10 @@ func (k *keeper) handOver() {
 // farewell is how many milliseconds answers may still take when another process goes on.
 const farewell = 20
 
-func (k *keeper) serves() bool {
-	select {
-	case <-k.stopped:
-		return false
-	default:
-		return true
-	}
-}
-
-func (k *keeper) answers() bool {
+func (k *keeper) busy() bool {
 	k.waiting.Lock()
 	defer k.waiting.Unlock()
-	return len(k.waiting.calls) > 0
+	return k.serving || len(k.waiting.calls) > 0
 }
 
 // heir is a keeper that serves in the place of another process, which has ended.
@@ -245,10 +236,6 @@ func heir(o Options) *keeper {
 		switch path := string(part[1:]); part[0] {
 		case 'w':
 			l.write = append(l.write, path)
-		case 'a':
-			l.around = append(l.around, path)
-		case 'd':
-			l.devices = append(l.devices, path)
 		case 'l':
 			l.loose = append(l.loose, path)
 		case 's':

@@ -43,7 +43,7 @@ func TestAKeeperEndsOnceNobodyIsLeft(t *testing.T) {
 	k.listener = fd
 	k.begin()
 	k.handOver() // a thread has the filter, and it is asked to stop
-	if k.serves() {
+	if k.busy() {
 		t.Error("a keeper that was asked to stop goes on")
 	}
 	close(goes)

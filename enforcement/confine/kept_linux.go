@@ -63,23 +63,13 @@ type instruction struct {
 
 // What the copies tell, with a number: a process, a status or an error.
 const (
-	toldBegun    = iota // the command's process
-	toldLaid            // its limits lie on it; 1 where its calls are notified
-	toldEnded           // with a status, and nothing is left
-	toldLeft            // with a status, and something is left
-	toldNoCopy          // from here on, what failed
-	toldNoFolder        // and so no command began
-	toldNoBounds
-	toldNoGain
-	toldNoRules
-	toldNoFilter
-	toldNoStart
+	toldBegun   = iota // the command's process
+	toldLaid           // its limits lie on it; 1 where its calls are notified
+	toldEnded          // with a status, and nothing is left
+	toldLeft           // with a status, and something is left
+	toldNoHold         // from here on, with an error: the limits could not be laid
+	toldNoStart        // the command could not be started
 )
-
-var failures = map[uint32]string{
-	toldNoCopy: "begin the command", toldNoFolder: "the folder", toldNoBounds: "capabilities to inherit", toldNoGain: "no new privileges",
-	toldNoRules: "restrict", toldNoFilter: "lay the filter of system calls",
-}
 
 const (
 	seccompSetFilter   = 1
@@ -161,7 +151,7 @@ func (s *startup) stay() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles, nil)
 	if errno != 0 {
-		s.fail(toldNoCopy, errno)
+		s.fail(toldNoStart, errno)
 	}
 	if command == 0 {
 		s.become()
@@ -228,7 +218,7 @@ func (s *startup) become() {
 	syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
 	if s.dir != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
-			s.fail(toldNoFolder, errno)
+			s.fail(toldNoStart, errno)
 		}
 	}
 	if s.rules >= 0 {
@@ -251,14 +241,14 @@ func (s *startup) lay() {
 	}
 	if s.capabilities != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&s.capabilities.version)), uintptr(unsafe.Pointer(&s.capabilities.sets)), 0); errno != 0 {
-			s.fail(toldNoBounds, errno)
+			s.fail(toldNoHold, errno)
 		}
 	}
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-		s.fail(toldNoGain, errno)
+		s.fail(toldNoHold, errno)
 	}
 	if _, _, errno := syscall.RawSyscall(sysLandlockRestrict, uintptr(s.rules), 0, 0); errno != 0 {
-		s.fail(toldNoRules, errno)
+		s.fail(toldNoHold, errno)
 	}
 	if !keeps {
 		return
@@ -275,7 +265,7 @@ func (s *startup) lay() {
 		_, errno = install(&s.alone, 0)
 	}
 	if errno != 0 && !absent(errno) {
-		s.fail(toldNoFilter, errno)
+		s.fail(toldNoHold, errno)
 	}
 }
 

@@ -181,10 +181,12 @@ func (c *command) ending(signals <-chan os.Signal, whole bool) (exit int, err er
 		case what == toldEnded || what == toldLeft:
 			c.left = what == toldLeft
 			return exitOf(syscall.WaitStatus(number)), err
+		case what == toldNoHold && syscall.Errno(number) == syscall.E2BIG:
+			err = wrong("sixteen confinements are around this one already", syscall.E2BIG)
+		case what == toldNoHold:
+			err = wrong("lay the limits", syscall.Errno(number))
 		default:
-			if err = syscall.Errno(number); failures[what] != "" {
-				err = wrong(failures[what], err)
-			}
+			err = syscall.Errno(number)
 		}
 	}
 }
