@@ -25,9 +25,9 @@ import (
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
 // Those that take a path alone are not on every one.
-var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, chmod, chown, lchown uintptr }{
-	"amd64": {0xc000003e, 317, 332, 302, 319, 90, 92, 94},
-	"arm64": {0xc00000b7, 277, 291, 261, 279, 0, 0, 0},
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, chmod, chown, lchown uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 90, 92, 94},
+	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 0, 0, 0},
 }[runtime.GOARCH]
 
 const keeps = true
@@ -69,6 +69,7 @@ type keeper struct {
 	}
 	stop    [2]int // a pipe that is closed to stop
 	serving bool   // under waiting's lock
+	above   int    // the process above the command
 }
 
 // maxAnswers bounds the connections that are made at once: each may need a thread,
@@ -296,9 +297,9 @@ func (k *keeper) answer(n *notification) {
 			return // with the descriptor
 		}
 		a.errno = -int32(errno)
-	case uintptr(n.nr) == keeperArch.prlimit:
-		// The number of the process is a value, and its own limits are its own.
-		if group, ok := groupOf("/proc/" + strconv.Itoa(int(n.pid))); ok && group == int(int32(n.args[0])) {
+	case whose[uintptr(n.nr)] != 0:
+		// The number of the process is a value, and what the command started is its own.
+		if k.holds(int(int32(n.args[whose[uintptr(n.nr)]-1]))) {
 			a.flags = notifGoOn
 		} else {
 			a.errno = -int32(syscall.EPERM)
@@ -318,6 +319,20 @@ func (k *keeper) answered(id uint64) (ok bool) {
 	ok = k.waiting.calls[id]
 	delete(k.waiting.calls, id)
 	return ok
+}
+
+// holds reports whether a process, or one of its threads, was started by the command.
+func (k *keeper) holds(thread int) bool {
+	pid, ok := groupOf("/proc/" + strconv.Itoa(thread))
+	for range maxAbove {
+		if pid, ok = parentOf(pid); !ok || pid <= 1 {
+			return false
+		}
+		if pid == k.above {
+			return true
+		}
+	}
+	return false
 }
 
 // connect makes one connection for a command.

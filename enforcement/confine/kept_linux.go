@@ -331,7 +331,9 @@ func prepared(o Options, l limits, rules *ruleset, program string, began int64) 
 func keepLeft(o Options) {
 	signal.Ignore(append(passed, typed...)...)
 	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
-	go heir(o).serve()
+	keeper := heir(o)
+	keeper.above = os.Getpid()
+	go keeper.serve()
 	go func() {
 		for pause(watching); ; pause(watching) {
 			disperse(os.Getpid())

@@ -177,6 +177,7 @@ func (c *command) ending(signals <-chan os.Signal, whole bool) (exit int, err er
 		case what == toldBegun:
 			go c.pass(number, signals, whole)
 		case what == toldLaid:
+			c.keeper.above = c.copy
 			c.keeper.begin()
 		case what == toldEnded || what == toldLeft:
 			c.left = what == toldLeft
