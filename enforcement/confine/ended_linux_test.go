@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,6 +58,36 @@ func TestAHoldThatEndsTakesItsCommandAlong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestACommandEndsWithWhoWaitsForIt, where that one is ended without a word.
+func TestACommandEndsWithWhoWaitsForIt(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		told := filepath.Join(w.temp, "told")
+		if err := unix.Mkfifo(told, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w.own()
+		c := w.confined(w.options(ReadOnly, "/bin/sh", "-c", `echo $$ > "$T/told"; exec sleep 600`))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if _, alive := parentOf(command); !alive || err != nil {
+			t.Fatalf("%s: no command runs: %s, %v", user, raw, err)
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		for alive := true; alive; _, alive = parentOf(command) { // the test's own time is the bound
+			runtime.Gosched()
+		}
 	}
 }
 
