@@ -324,12 +324,9 @@ func (k *keeper) answered(id uint64) (ok bool) {
 // holds reports whether a process, or one of its threads, was started by the command.
 func (k *keeper) holds(thread int) bool {
 	pid, ok := groupOf("/proc/" + strconv.Itoa(thread))
-	for range maxAbove {
-		if pid, ok = parentOf(pid); !ok || pid <= 1 {
-			return false
-		}
-		if pid == k.above {
-			return true
+	for above := 0; ok && above < maxAbove; above++ {
+		if pid, ok = parentOf(pid); pid == k.above {
+			return ok
 		}
 	}
 	return false

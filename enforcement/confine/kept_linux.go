@@ -129,7 +129,7 @@ func clone(flags uintptr, ends *int32) (pid uintptr, errno syscall.Errno) {
 //go:nosplit
 func (s *startup) tell(what, number uint32) {
 	word := [2]uint32{what, number}
-	syscall.RawSyscall(syscall.SYS_WRITE, s.report, uintptr(unsafe.Pointer(&word)), unsafe.Sizeof(word))
+	_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, s.report, uintptr(unsafe.Pointer(&word)), unsafe.Sizeof(word))
 }
 
 //go:norace
@@ -137,7 +137,7 @@ func (s *startup) tell(what, number uint32) {
 func (s *startup) fail(what uint32, errno syscall.Errno) {
 	s.tell(what, uint32(errno))
 	for {
-		syscall.RawSyscall(syscall.SYS_EXIT_GROUP, ExitUnsupported, 0, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, ExitUnsupported, 0, 0)
 	}
 }
 
@@ -147,8 +147,8 @@ func (s *startup) fail(what uint32, errno syscall.Errno) {
 //go:norace
 //go:nosplit
 func (s *startup) stay() {
-	syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
-	syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles, nil)
 	if errno != 0 {
 		s.fail(toldNoStart, errno)
@@ -156,7 +156,7 @@ func (s *startup) stay() {
 	if command == 0 {
 		s.become()
 	}
-	syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 	s.tell(toldBegun, uint32(command))
 	var how uint32
 	for ended, told := false, false; ; {
@@ -182,11 +182,11 @@ func (s *startup) stay() {
 		}
 		if parent, _, _ := syscall.RawSyscall(syscall.SYS_GETPPID, 0, 0, 0); parent != s.parent {
 			if !ended { // its host ended whoever waited for it
-				syscall.RawSyscall(syscall.SYS_KILL, command, uintptr(syscall.SIGKILL), 0)
+				_, _, _ = syscall.RawSyscall(syscall.SYS_KILL, command, uintptr(syscall.SIGKILL), 0)
 			}
 			s.keepOn()
 		}
-		syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&s.awaited)), 0, 0, unsafe.Sizeof(s.awaited), 0, 0)
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&s.awaited)), 0, 0, unsafe.Sizeof(s.awaited), 0, 0)
 	}
 }
 
@@ -198,11 +198,11 @@ func (s *startup) stay() {
 func (s *startup) keepOn() {
 	null, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.null)), syscall.O_RDWR|syscall.O_CLOEXEC, 0, 0, 0)
 	for fd := uintptr(0); errno == 0 && fd < 3; fd++ {
-		syscall.RawSyscall(syscall.SYS_DUP3, null, fd, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, null, fd, 0)
 	}
-	syscall.RawSyscall(syscall.SYS_FCNTL, listenerFd, syscall.F_SETFD, 0)
-	syscall.RawSyscall(syscall.SYS_FCNTL, legacyFd, syscall.F_SETFD, 0)
-	syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.self)), uintptr(unsafe.Pointer(&s.again[0])), uintptr(unsafe.Pointer(&s.ownVars[0])))
+	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, listenerFd, syscall.F_SETFD, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, legacyFd, syscall.F_SETFD, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.self)), uintptr(unsafe.Pointer(&s.again[0])), uintptr(unsafe.Pointer(&s.ownVars[0])))
 	s.fail(toldLeft, 0) // nobody waits
 }
 
@@ -213,9 +213,9 @@ func (s *startup) keepOn() {
 //go:nosplit
 func (s *startup) become() {
 	if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.priority)), syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
-		syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
+		_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
 	}
-	syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
 	if s.dir != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
 			s.fail(toldNoStart, errno)
@@ -237,7 +237,7 @@ func (s *startup) lay() {
 	for _, capability := range reaching {
 		// Only who may drop it could have used it: an ordinary user's refusal,
 		// and a kernel that does not know it, are fine.
-		syscall.RawSyscall(syscall.SYS_PRCTL, prCapbsetDrop, capability, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prCapbsetDrop, capability, 0)
 	}
 	if s.capabilities != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&s.capabilities.version)), uintptr(unsafe.Pointer(&s.capabilities.sets)), 0); errno != 0 {
@@ -255,8 +255,8 @@ func (s *startup) lay() {
 	}
 	listener, errno := install(&s.notified, seccompNewListener)
 	if errno == 0 {
-		syscall.RawSyscall(syscall.SYS_DUP3, listener, listenerFd, syscall.O_CLOEXEC)
-		syscall.RawSyscall(syscall.SYS_CLOSE, listener, 0, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, listener, listenerFd, syscall.O_CLOEXEC)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, listener, 0, 0)
 		s.tell(toldLaid, 1)
 		return
 	}
