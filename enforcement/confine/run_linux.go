@@ -168,7 +168,7 @@ func (c *command) ending(signals <-chan os.Signal, whole bool) (exit int, err er
 		case !ok && err == nil:
 			c.ended = true
 			for !childless() {
-				kill(descendants())
+				kill(descendantsOf(os.Getpid()))
 				pause(1)
 			}
 			return 0, nil

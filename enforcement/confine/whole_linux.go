@@ -88,9 +88,6 @@ func processes() (pids []int) {
 	return pids
 }
 
-// descendants are the processes below this one that have not ended.
-func descendants() []int { return descendantsOf(os.Getpid()) }
-
 // descendantsOf are the processes below one that have not ended.
 func descendantsOf(top int) []int {
 	all, _ := familyOf(top)
