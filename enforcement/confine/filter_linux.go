@@ -15,11 +15,9 @@ const (
 	sysRemovexattrat = 466
 	sysFileSetattr   = 469
 
-	seccompSetFilter   = 1
-	seccompNewListener = 1 << 3
-	seccompAllow       = 0x7fff0000
-	seccompNotify      = 0x7fc00000
-	seccompErrno       = 0x00050000
+	seccompAllow  = 0x7fff0000
+	seccompNotify = 0x7fc00000
+	seccompErrno  = 0x00050000
 
 	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
 	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
@@ -49,14 +47,6 @@ var attributes = []uintptr{
 	syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, sysRemovexattrat,
 }
 
-// instruction is struct sock_filter.
-type instruction struct {
-	code   uint16
-	yes    uint8
-	no     uint8
-	number uint32
-}
-
 // The instructions that a filter is made of, and where in struct seccomp_data they
 // find the number of a call, the architecture and the arguments.
 const (
@@ -65,11 +55,18 @@ const (
 	callAt, archAt, firstAt, secondAt, thirdAt, high = 0, 4, 16, 24, 32, 4
 )
 
+// whose are the calls that set limits or priorities of any process of the user's, which
+// keeps hooks from an answer, and which of their arguments names it, counted from one.
+var whose = map[uintptr]int{
+	keeperArch.prlimit: 1, keeperArch.schedule: 1, syscall.SYS_SCHED_SETPARAM: 1, syscall.SYS_SCHED_SETSCHEDULER: 1,
+	syscall.SYS_SCHED_SETAFFINITY: 1, syscall.SYS_SETPRIORITY: 2, syscall.SYS_IOPRIO_SET: 2,
+}
+
 // filter refuses what no command needs and reaches around the hold: typing into
 // a terminal, a lease, which keeps whoever opens a file waiting, foreign system calls, io_uring, what file systems change behind Landlock,
 // datagram sockets with a path, which send without connecting (the kernel makes raw ones
-// such, too), and limits of other processes, which end one or
-// keep it from starting others. With keep, connections and what listens are notified, and with modes
+// such, too), and limits and priorities of other processes, which end one or
+// keep it from working. With keep, connections and what listens are notified, and with modes
 // what changes the mode or owner of a file, and the other end of a new terminal: extended attributes, one of which is
 // another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
@@ -114,7 +111,16 @@ func filter(keep, modes bool) []instruction {
 			instruction{load, 0, 0, secondAt}, instruction{and, 0, 0, 0xf},
 			instruction{equal, 1, 0, syscall.SOCK_DGRAM}, instruction{equal, 0, 1, syscall.SOCK_RAW}, refuse(syscall.EACCES), allow)
 	}
-	// A process that is not named is the caller, and without new limits they are read.
+	// A process that is not named is the caller. Those of a group or a user are others, too.
+	for _, call := range []uintptr{syscall.SYS_SCHED_SETPARAM, syscall.SYS_SCHED_SETSCHEDULER, syscall.SYS_SCHED_SETAFFINITY, keeperArch.schedule} {
+		on(call, instruction{load, 0, 0, firstAt}, instruction{equal, 0, 1, 0}, allow, others)
+	}
+	for call, process := range map[uintptr]uint32{syscall.SYS_SETPRIORITY: 0, syscall.SYS_IOPRIO_SET: 1} {
+		on(call,
+			instruction{load, 0, 0, firstAt}, instruction{equal, 1, 0, process}, refuse(syscall.EPERM),
+			instruction{load, 0, 0, secondAt}, instruction{equal, 0, 1, 0}, allow, others)
+	}
+	// Without new limits they are read.
 	on(keeperArch.prlimit,
 		instruction{load, 0, 0, firstAt}, instruction{equal, 0, 1, 0}, allow,
 		instruction{load, 0, 0, thirdAt}, instruction{equal, 0, 3, 0},

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 			os.Exit(ExitUsage)
 		}
 		if os.Args[2] == KeptOption {
-			o.Above, _ = strconv.Atoi(os.Args[3])
+			o.Since, _ = strconv.ParseInt(os.Args[3], 10, 64)
 		}
 		o.Vars = os.Environ()
 		o.Dir, _ = os.Getwd()

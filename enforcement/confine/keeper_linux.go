@@ -25,9 +25,9 @@ import (
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
 // Those that take a path alone are not on every one.
-var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, chmod, chown, lchown uintptr }{
-	"amd64": {0xc000003e, 317, 332, 302, 90, 92, 94},
-	"arm64": {0xc00000b7, 277, 291, 261, 0, 0, 0},
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, chmod, chown, lchown uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 90, 92, 94},
+	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 0, 0, 0},
 }[runtime.GOARCH]
 
 const keeps = true
@@ -43,6 +43,8 @@ const (
 	notifGive    = 0x40182103
 	givenAnswers = 2 // SECCOMP_ADDFD_FLAG_SEND
 
+	memfdCloseOnExec = 1
+
 	statxBirth  = 0x800
 	atEmptyPath = 0x1000
 )
@@ -51,7 +53,7 @@ const (
 type keeper struct {
 	listener uintptr
 	since    int64 // sockets made before are not the command's own; nanoseconds
-	allowed  []daily
+	daily    func() []daily
 	refused  chan string
 	room     chan bool // one for each answer that is being found
 	limits   limits    // whose files' modes may be changed
@@ -61,48 +63,50 @@ type keeper struct {
 		sync.Mutex
 		sockets map[uint32]bool
 	}
+	waiting struct { // calls that were not answered yet
+		sync.Mutex
+		calls map[uint64]bool
+	}
+	stop    [2]int // a pipe that is closed to stop
+	serving bool   // under waiting's lock
+	above   int    // the process above the command
 }
 
 // maxAnswers bounds the connections that are made at once: each may need a thread,
 // and a process that has too many ends.
 const maxAnswers = 4096
 
-// keep lays the filter on the calling thread, which must be bound by
-// no_new_privs, and serves its notifications. Inside another hold that one's
-// keeper goes on serving. A kernel that has no such filter or no notifications was
-// found out by the probes; any other cause is an error.
-func keep(o Options, l limits, began int64) (*keeper, error) {
-	k := &keeper{since: began, limits: l, refused: make(chan string, 1), room: make(chan bool, maxAnswers)}
+// sysSeccomp is read where nothing but system calls is made.
+var sysSeccomp = keeperArch.seccomp
+
+// newKeeper is one for a command that began at a time.
+func newKeeper(o Options, l limits, began int64) *keeper {
+	k := &keeper{listener: listenerFd, since: began, limits: l, refused: make(chan string, 1), room: make(chan bool, maxAnswers), stop: [2]int{-1, -1}}
+	k.own.sockets, k.waiting.calls = map[uint32]bool{}, map[uint64]bool{}
 	if o.Profile == Implementation {
 		var stat syscall.Stat_t
 		k.others = syscall.Stat(o.Project, &stat) == nil
 		k.owner = stat.Uid
 	}
-	listener, errno := install(filter(true, o.Profile != Implementation), true)
-	if errno == syscall.EBUSY || absent(errno) {
-		if _, errno = install(filter(false, o.Profile != Implementation), false); errno == 0 || absent(errno) {
-			return k, nil
+	k.daily = sync.OnceValue(func() (all []daily) {
+		for _, path := range dailySockets(o) {
+			at, ok := steady(path, l.loose)
+			var stat syscall.Stat_t
+			if ok && syscall.Lstat(at, &stat) == nil {
+				all = append(all, daily{stat, among(l.loose, at)})
+			}
 		}
-	}
-	if errno != 0 {
-		return nil, wrong("confine: lay the filter of system calls", errno)
-	}
-	k.listener = listener
-	for _, path := range dailySockets(o) {
-		at, ok := steady(path, l.loose)
-		var stat syscall.Stat_t
-		if ok && syscall.Lstat(at, &stat) == nil {
-			k.allowed = append(k.allowed, daily{stat, among(l.loose, at)})
-		}
-	}
-	go k.serve()
-	return k, nil
+		return all
+	})
+	return k
 }
 
-// absent says that a kernel does not know what it was asked for, or that a policy
-// around this process has it from nobody.
-func absent(errno syscall.Errno) bool {
-	return slices.Contains([]syscall.Errno{syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}, errno)
+// filters are the one whose calls are notified to a keeper, and the one inside another
+// hold, whose keeper goes on serving.
+func filters(o Options) (notified, alone filterProgram) {
+	closed := o.Profile != Implementation
+	of := func(program []instruction) filterProgram { return filterProgram{uint16(len(program)), &program[0]} }
+	return of(filter(true, closed)), of(filter(false, closed))
 }
 
 // daily is a socket that daily work needs. In a folder that commands may write, one
@@ -110,20 +114,6 @@ func absent(errno syscall.Errno) bool {
 type daily struct {
 	syscall.Stat_t
 	loose bool
-}
-
-func install(program []instruction, listen bool) (listener uintptr, errno syscall.Errno) {
-	flags := uintptr(0)
-	if listen {
-		flags = seccompNewListener
-	}
-	prog := struct {
-		size uint16
-		list *instruction
-	}{uint16(len(program)), &program[0]}
-	listener, _, errno = syscall.Syscall(keeperArch.seccomp, seccompSetFilter, flags, uintptr(unsafe.Pointer(&prog)))
-	runtime.KeepAlive(program)
-	return listener, errno
 }
 
 // dailySockets are those outside that daily work needs: keys for ssh and
@@ -164,39 +154,132 @@ type (
 	}
 )
 
+// begin begins to serve beside what else this process does.
+func (k *keeper) begin() {
+	if syscall.Pipe2(k.stop[:], syscall.O_CLOEXEC) != nil {
+		k.stop = [2]int{-1, -1} // it cannot be stopped, but by its process's end
+	}
+	k.serving = true
+	go func() {
+		k.serve()
+		k.waiting.Lock()
+		k.serving = false
+		k.waiting.Unlock()
+	}()
+}
+
+// bequeath keeps the limits for the process that may go on, where none of them is made
+// anew: each with a letter before it and a zero behind it.
+func (k *keeper) bequeath() {
+	name := [1]byte{}
+	memory, _, errno := syscall.Syscall(keeperArch.memfd, uintptr(unsafe.Pointer(&name)), memfdCloseOnExec, 0)
+	if errno != 0 {
+		return // what is left may change no modes then
+	}
+	var all []byte
+	for _, path := range slices.Concat(k.limits.write, k.limits.around, k.limits.devices) {
+		all = append(append(append(all, 'w'), path...), 0)
+	}
+	for _, path := range k.limits.loose {
+		all = append(append(append(all, 'l'), path...), 0)
+	}
+	_, _ = syscall.Write(int(memory), all)
+	_ = syscall.Dup3(int(memory), legacyFd, syscall.O_CLOEXEC)
+	_ = syscall.Close(int(memory))
+}
+
+// handOver lets another process go on, which is told at which sockets the command
+// listens. A call that takes longer was interrupted, for whoever made it.
+func (k *keeper) handOver() {
+	_ = syscall.Close(k.stop[1]) // none where it did not begin
+	for waited := 0; waited < farewell && k.busy(); waited++ {
+		pause(1)
+	}
+	k.waiting.Lock()
+	defer k.waiting.Unlock()
+	for id := range k.waiting.calls {
+		a := answer{id: id, errno: -int32(syscall.EINTR)}
+		_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
+	}
+	clear(k.waiting.calls)
+	k.own.Lock()
+	defer k.own.Unlock()
+	var all []byte
+	for socket := range k.own.sockets {
+		all = append(strconv.AppendUint(append(all, 's'), uint64(socket), 10), 0)
+	}
+	_, _ = syscall.Write(legacyFd, all)
+}
+
+// farewell is how many milliseconds answers may still take when another process goes on.
+const farewell = 20
+
+func (k *keeper) busy() bool {
+	k.waiting.Lock()
+	defer k.waiting.Unlock()
+	return k.serving || len(k.waiting.calls) > 0
+}
+
+// heir is a keeper that serves in the place of another process, which has ended.
+func heir(o Options) *keeper {
+	var stat syscall.Stat_t
+	if syscall.Fstat(legacyFd, &stat) != nil {
+		stat.Size = 0
+	}
+	all := make([]byte, stat.Size)
+	n, _ := syscall.Pread(legacyFd, all, 0)
+	var l limits
+	sockets := map[uint32]bool{}
+	for part := range bytes.SplitSeq(all[:max(n, 0)], []byte{0}) {
+		if len(part) == 0 {
+			continue
+		}
+		switch path := string(part[1:]); part[0] {
+		case 'w':
+			l.write = append(l.write, path)
+		case 'l':
+			l.loose = append(l.loose, path)
+		case 's':
+			number, _ := strconv.ParseUint(path, 10, 32) // of our own writing
+			sockets[uint32(number)] = true
+		}
+	}
+	k := newKeeper(o, l, o.Since)
+	k.own.sockets = sockets
+	return k
+}
+
+// serve answers until nobody is left that asks, or another process goes on.
 func (k *keeper) serve() {
+	look := []looked{{fd: int32(k.listener), want: pollIn}, {fd: int32(k.stop[0]), want: pollIn}}
 	for {
-		n := new(notification)
-		_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifReceive, uintptr(unsafe.Pointer(n)))
-		switch errno {
-		case 0:
-			k.room <- true
-			go func() { // a connection may take its time
-				k.answer(n)
-				<-k.room
-			}()
-		case syscall.EINTR:
-		case syscall.ENOENT: // whoever asked is gone, or everybody is
-			if k.deserted() {
-				return
-			}
-		default:
+		if errno := poll(look, -1); errno != 0 && errno != syscall.EINTR {
+			return
+		}
+		switch {
+		case look[1].found != 0:
+			return
+		case look[0].found&pollIn != 0:
+			k.receive()
+		case look[0].found != 0: // everybody is gone
 			return
 		}
 	}
 }
 
-// deserted reports whether no process is left that the filter lies on. Since Linux
-// 6.11 receiving does not wait then.
-func (k *keeper) deserted() bool {
-	const hangUp = 0x10
-	look := struct {
-		fd           int32
-		want, result int16
-	}{fd: int32(k.listener)}
-	var none syscall.Timespec
-	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&look)), 1, uintptr(unsafe.Pointer(&none)), 0, 0, 0)
-	return errno == 0 && look.result&hangUp != 0
+func (k *keeper) receive() {
+	n := new(notification)
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifReceive, uintptr(unsafe.Pointer(n))); errno != 0 {
+		return // whoever asked is gone
+	}
+	k.waiting.Lock()
+	k.waiting.calls[n.id] = true
+	k.waiting.Unlock()
+	k.room <- true
+	go func() { // a connection may take its time
+		k.answer(n)
+		<-k.room
+	}()
 }
 
 func (k *keeper) answer(n *notification) {
@@ -210,12 +293,13 @@ func (k *keeper) answer(n *notification) {
 	case uintptr(n.nr) == syscall.SYS_IOCTL:
 		errno := k.terminal(n)
 		if errno == 0 {
-			return // it was answered with the descriptor
+			k.answered(n.id)
+			return // with the descriptor
 		}
 		a.errno = -int32(errno)
-	case uintptr(n.nr) == keeperArch.prlimit:
-		// The number of the process is a value, and its own limits are its own.
-		if group, ok := groupOf("/proc/" + strconv.Itoa(int(n.pid))); ok && group == int(int32(n.args[0])) {
+	case whose[uintptr(n.nr)] != 0:
+		// The number of the process is a value, and what the command started is its own.
+		if k.holds(int(int32(n.args[whose[uintptr(n.nr)]-1]))) {
 			a.flags = notifGoOn
 		} else {
 			a.errno = -int32(syscall.EPERM)
@@ -223,7 +307,29 @@ func (k *keeper) answer(n *notification) {
 	default:
 		a.errno = -int32(k.change(n))
 	}
-	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
+	if k.answered(n.id) {
+		_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
+	}
+}
+
+// answered notes that a call is answered; ok is false where it was before.
+func (k *keeper) answered(id uint64) (ok bool) {
+	k.waiting.Lock()
+	defer k.waiting.Unlock()
+	ok = k.waiting.calls[id]
+	delete(k.waiting.calls, id)
+	return ok
+}
+
+// holds reports whether a process, or one of its threads, was started by the command.
+func (k *keeper) holds(thread int) bool {
+	pid, ok := groupOf("/proc/" + strconv.Itoa(thread))
+	for above := 0; ok && above < maxAbove; above++ {
+		if pid, ok = parentOf(pid); pid == k.above {
+			return ok
+		}
+	}
+	return false
 }
 
 // connect makes one connection for a command.
@@ -366,7 +472,7 @@ func (k *keeper) place(path, thread string, socket int) (fd int, _ syscall.Errno
 		same := func(a daily) bool {
 			return a.Dev == stat.Dev && a.Ino == stat.Ino && (!a.loose || keepsKeys(fd, socket))
 		}
-		if stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK && (slices.ContainsFunc(k.allowed, same) || born(fd) >= k.since && k.listensItself(stat) || k.harmless(fd, socket)) {
+		if stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK && (slices.ContainsFunc(k.daily(), same) || born(fd) >= k.since && k.listensItself(stat) || k.harmless(fd, socket)) {
 			return fd, 0
 		}
 	}

@@ -17,43 +17,52 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestAKeeperIsDesertedOnceNobodyIsLeft: a keeper ends once the last of what it
-// serves has, and not before.
-func TestAKeeperIsDesertedOnceNobodyIsLeft(t *testing.T) {
+// TestAKeeperEndsOnceNobodyIsLeft that it serves, and not before.
+func TestAKeeperEndsOnceNobodyIsLeft(t *testing.T) {
 	if abi, why := Supported(); abi == 0 {
 		t.Skip(why)
 	}
 	listener, goes, ended := make(chan uintptr), make(chan bool), make(chan bool)
-	go func() {
-		defer close(ended)
-		onThreadThatEnds(func() {
-			fd, ok := uintptr(0), prctl(prSetNoNewPrivs, 1) == nil
-			if ok {
-				var errno syscall.Errno
-				fd, errno = install(filter(true, true), true)
-				ok = errno == 0
+	go onThreadThatEnds(func() { close(ended) }, func() {
+		fd := uintptr(0)
+		if prctl(prSetNoNewPrivs, 1) == nil {
+			notified, _ := filters(Options{Profile: ReadOnly})
+			if laid, errno := install(&notified, seccompNewListener); errno == 0 {
+				fd = laid
 			}
-			if !ok {
-				fd = 0
-			}
-			listener <- fd
-			<-goes
-		})
-	}()
+		}
+		listener <- fd
+		<-goes
+	})
 	fd := <-listener
 	if fd == 0 {
 		t.Skip("no filter can be laid here")
 	}
 	defer func() { _ = syscall.Close(int(fd)) }()
-	k := &keeper{listener: fd}
-	if k.deserted() {
-		t.Error("a thread has the filter, and it is deserted")
+	k := newKeeper(Options{Profile: ReadOnly}, limits{}, 0)
+	k.listener = fd
+	k.begin()
+	k.handOver() // a thread has the filter, and it is asked to stop
+	if k.busy() {
+		t.Error("a keeper that was asked to stop goes on")
 	}
 	close(goes)
 	<-ended
-	for !k.deserted() { // the thread ends a moment after what it ran
-		runtime.Gosched()
+	k.stop = [2]int{-1, -1}
+	k.serve()
+}
+
+// onThreadThatEnds calls a function on a thread of its own, which ends with it. The
+// first thread of a process does not end, so there it takes another.
+func onThreadThatEnds(then, f func()) {
+	runtime.LockOSThread()
+	if syscall.Gettid() != os.Getpid() {
+		f()
+		then()
+		return
 	}
+	go onThreadThatEnds(then, f)
+	<-make(chan bool) // which keeps this one busy
 }
 
 // TestNumbersOfTheFilterAreLinuxs: another call would be refused, and this one not.

@@ -2,85 +2,347 @@ package confine
 
 import (
 	"errors"
-	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
+	"unsafe"
 )
 
+// A command is begun by a copy of this process that lays the limits on itself and then
+// becomes the command, so that this process never has a thread that is held with it.
+//
 // Connections of a command are made by a process that has to be there as long as
 // anything the command started is, and above it: some systems let a process be
 // traced, which taking its descriptors counts as, by those above it alone. Whoever
 // waits for the command waits for its end, not for that of a server that it left.
-// So two processes share the work: the one that was asked waits, and the one that
-// it starts runs the command and stays.
+// So another copy stays between: it takes over the command's orphans and says how the
+// command ended. Where something is left then, it becomes this program again, which
+// keeps that; where nothing is, no second start was needed.
+//
+// What runs in a copy has one thread, and the locks and the heap of this process as
+// they were at an instant: it makes system calls with what was prepared, and nothing
+// else. The three share their descriptors until one becomes another program.
 
-// statusFd is where the second process says the command's exit status.
-const statusFd = 3
+// Descriptors that the process which stays hands on to the program it becomes.
+const (
+	listenerFd = 60 // of notifications
+	legacyFd   = 61 // what the process that goes on has to know
+)
 
-// runKept starts this program a second time, to run the command, and waits for the
-// command's end. Where the second one ends without a word – it could make no thread,
-// or no memory was left – nothing serves the command any more, and nobody puts back
-// what it changes: what it had started is ended.
-func runKept(o Options, notes io.Writer) (exit int, err error) {
-	if err := adopt(); err != nil {
-		return ExitFor(err), err
-	}
-	var pipe [2]int
-	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
-		return ExitUnsupported, wrong("confine: a pipe", err)
-	}
-	args := append([]string{os.Args[0], os.Args[1], KeptOption, strconv.Itoa(os.Getppid())}, os.Args[2:]...)
-	caught := make(chan os.Signal, 8)
-	catch(caught, passed)
-	pid, err := syscall.ForkExec("/proc/self/exe", args, &syscall.ProcAttr{Env: o.Vars, Files: []uintptr{0, 1, 2, uintptr(pipe[1])}})
-	_ = syscall.Close(pipe[1]) // the other's
-	if err != nil {
-		return ExitUnsupported, wrong("confine: start the process that keeps the command", err)
-	}
-	catch(caught, typed)
-	go pass(pid, caught)
-	var status [1]byte
-	n, err := syscall.Read(pipe[0], status[:])
-	for errors.Is(err, syscall.EINTR) {
-		n, err = syscall.Read(pipe[0], status[:])
-	}
-	if n == 1 {
-		return int(status[0]), nil
-	}
-	exit = ending(pid)
-	if exit == ExitUnsupported || exit == ExitCannotRun || exit == ExitNotFound {
-		return exit, nil // it said why nothing ran
-	}
-	for !childless() {
-		kill(descendants())
-		pause(1)
-	}
-	say(notes, "the process that held the command ended by itself, so what the command had started was ended as well. "+
-		"Where the system can make no more processes (`ulimit -u`, pids.max of a container), end some before you run it again.")
-	return ExitUnsupported, nil
+// startup is what the copies need.
+type startup struct {
+	parent, report       uintptr
+	rules                int     // of Landlock, -1 for none
+	nice                 uintptr // how little of the processor the command asks for
+	notified, alone      filterProgram
+	capabilities         *capabilities // nil where they need no change
+	dir, program         *byte
+	args, vars, ownVars  []*byte
+	self, null, priority *byte
+	again                []*byte // the arguments of the program that keeps what is left
+	awaited              uint64  // signals
+	order                [4]byte
 }
 
-// stay says how the command ended, and keeps what it left running: the connections
-// of that are made here. None of the command's streams is held meanwhile.
-func stay(exit int) {
-	signal.Ignore(append(passed, typed...)...)
-	if null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0); err == nil {
-		for fd := range 3 {
-			_ = syscall.Dup3(null, fd, 0) // as far as it goes
+// filterProgram is struct sock_fprog.
+type filterProgram struct {
+	size uint16
+	list *instruction
+}
+
+// instruction is struct sock_filter.
+type instruction struct {
+	code   uint16
+	yes    uint8
+	no     uint8
+	number uint32
+}
+
+// What the copies tell, with a number: a process, a status or an error.
+const (
+	toldBegun   = iota // the command's process
+	toldLaid           // its limits lie on it; 1 where its calls are notified
+	toldEnded          // with a status, and nothing is left
+	toldLeft           // with a status, and something is left
+	toldNoHold         // from here on, with an error: the limits could not be laid
+	toldNoStart        // the command could not be started
+)
+
+const (
+	seccompSetFilter   = 1
+	seccompNewListener = 1 << 3
+
+	cloneFiles = 0x400
+	clonePidfd = 0x1000
+
+	prSetPdeathsig = 1
+	parentGone     = syscall.SIGPWR // tells the copy that stays that this process is gone
+
+	atHereFd = ^uintptr(99) // AT_FDCWD
+	foremost = "500"        // of a thousand: whom the kernel ends first where memory is short
+	humbler  = 5            // in steps of nice(1)
+)
+
+//go:linkname beforeFork syscall.runtime_BeforeFork
+func beforeFork()
+
+//go:linkname afterFork syscall.runtime_AfterFork
+func afterFork()
+
+//go:linkname afterForkInChild syscall.runtime_AfterForkInChild
+func afterForkInChild()
+
+// fork makes the copy that stays, and returns its number and a descriptor that
+// tells its end.
+//
+//go:noinline
+//go:norace
+//go:nosplit
+func fork(s *startup) (pid int, ends int32, errno syscall.Errno) {
+	beforeFork()
+	copied, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles|clonePidfd, &ends)
+	if copied != 0 || errno != 0 {
+		afterFork()
+		return int(copied), ends, errno
+	}
+	s.stay()
+	return 0, 0, 0
+}
+
+//go:norace
+//go:nosplit
+func clone(flags uintptr, ends *int32) (pid uintptr, errno syscall.Errno) {
+	if runtime.GOARCH == "s390x" {
+		pid, _, errno = syscall.RawSyscall6(syscall.SYS_CLONE, 0, flags, uintptr(unsafe.Pointer(ends)), 0, 0, 0)
+		return pid, errno
+	}
+	pid, _, errno = syscall.RawSyscall6(syscall.SYS_CLONE, flags, 0, uintptr(unsafe.Pointer(ends)), 0, 0, 0)
+	return pid, errno
+}
+
+// tell writes one word for whoever waits.
+//
+//go:norace
+//go:nosplit
+func (s *startup) tell(what, number uint32) {
+	word := [2]uint32{what, number}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, s.report, uintptr(unsafe.Pointer(&word)), unsafe.Sizeof(word))
+}
+
+//go:norace
+//go:nosplit
+func (s *startup) fail(what uint32, errno syscall.Errno) {
+	s.tell(what, uint32(errno))
+	for {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, ExitUnsupported, 0, 0)
+	}
+}
+
+// stay begins the command and waits for its end, and that of all it started. Signals
+// reach none of its code: they are blocked, and two are asked for.
+//
+//go:norace
+//go:nosplit
+func (s *startup) stay() {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles, nil)
+	if errno != 0 {
+		s.fail(toldNoStart, errno)
+	}
+	if command == 0 {
+		s.become()
+	}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
+	s.tell(toldBegun, uint32(command))
+	var how uint32
+	for ended, told := false, false; ; {
+		for {
+			var status uint32
+			child, _, errno := syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), syscall.WNOHANG, 0, 0, 0)
+			if errno == 0 && child == command {
+				ended, how = true, status
+			}
+			if errno == syscall.ECHILD {
+				if ended && !told {
+					s.fail(toldEnded, syscall.Errno(how))
+				}
+				s.fail(toldLeft, 0) // nobody waits
+			}
+			if child == 0 || errno != 0 {
+				break
+			}
+		}
+		if ended && !told {
+			s.tell(toldLeft, how)
+			told = true
+		}
+		if parent, _, _ := syscall.RawSyscall(syscall.SYS_GETPPID, 0, 0, 0); parent != s.parent {
+			if !ended { // its host ended whoever waited for it
+				_, _, _ = syscall.RawSyscall(syscall.SYS_KILL, command, uintptr(syscall.SIGKILL), 0)
+			}
+			s.keepOn()
+		}
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGTIMEDWAIT, uintptr(unsafe.Pointer(&s.awaited)), 0, 0, unsafe.Sizeof(s.awaited), 0, 0)
+	}
+}
+
+// keepOn becomes this program again, to keep what the command left. None of the
+// command's streams is held meanwhile.
+//
+//go:norace
+//go:nosplit
+func (s *startup) keepOn() {
+	null, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.null)), syscall.O_RDWR|syscall.O_CLOEXEC, 0, 0, 0)
+	for fd := uintptr(0); errno == 0 && fd < 3; fd++ {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, null, fd, 0)
+	}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, listenerFd, syscall.F_SETFD, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, legacyFd, syscall.F_SETFD, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.self)), uintptr(unsafe.Pointer(&s.again[0])), uintptr(unsafe.Pointer(&s.ownVars[0])))
+	s.fail(toldLeft, 0) // nobody waits
+}
+
+// become lays the limits on this process, and becomes the command: where memory or
+// processor are short hooks go first, without which some hosts let a tool pass.
+//
+//go:norace
+//go:nosplit
+func (s *startup) become() {
+	if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.priority)), syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
+	}
+	_, _, _ = syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
+	if s.dir != nil {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
+			s.fail(toldNoStart, errno)
 		}
 	}
-	tellStatus(exit)
+	if s.rules >= 0 {
+		s.lay()
+	}
+	afterForkInChild()
+	_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.program)), uintptr(unsafe.Pointer(&s.args[0])), uintptr(unsafe.Pointer(&s.vars[0])))
+	s.fail(toldNoStart, errno)
+}
+
+// lay confines the calling process, for good.
+//
+//go:norace
+//go:nosplit
+func (s *startup) lay() {
+	for _, capability := range reaching {
+		// Only who may drop it could have used it: an ordinary user's refusal,
+		// and a kernel that does not know it, are fine.
+		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prCapbsetDrop, capability, 0)
+	}
+	if s.capabilities != nil {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&s.capabilities.version)), uintptr(unsafe.Pointer(&s.capabilities.sets)), 0); errno != 0 {
+			s.fail(toldNoHold, errno)
+		}
+	}
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
+		s.fail(toldNoHold, errno)
+	}
+	if _, _, errno := syscall.RawSyscall(sysLandlockRestrict, uintptr(s.rules), 0, 0); errno != 0 {
+		s.fail(toldNoHold, errno)
+	}
+	if !keeps {
+		return
+	}
+	listener, errno := install(&s.notified, seccompNewListener)
+	if errno == 0 {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, listener, listenerFd, syscall.O_CLOEXEC)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, listener, 0, 0)
+		s.tell(toldLaid, 1)
+		return
+	}
+	// Inside another hold that one's keeper goes on serving.
+	if errno == syscall.EBUSY || absent(errno) {
+		_, errno = install(&s.alone, 0)
+	}
+	if errno != 0 && !absent(errno) {
+		s.fail(toldNoHold, errno)
+	}
+}
+
+// absent says that a kernel does not know what it was asked for, or that a policy
+// around this process has it from nobody.
+//
+//go:norace
+//go:nosplit
+func absent(errno syscall.Errno) bool {
+	return errno == syscall.EINVAL || errno == syscall.ENOSYS || errno == syscall.EPERM || errno == syscall.EACCES
+}
+
+//go:norace
+//go:nosplit
+func install(program *filterProgram, flags uintptr) (listener uintptr, errno syscall.Errno) {
+	listener, _, errno = syscall.RawSyscall(sysSeccomp, seccompSetFilter, flags, uintptr(unsafe.Pointer(program)))
+	return listener, errno
+}
+
+// prepared makes what the copies need.
+func prepared(o Options, l limits, rules *ruleset, program string, began int64) (*startup, error) {
+	s := &startup{parent: uintptr(os.Getpid()), rules: -1, awaited: 1<<(syscall.SIGCHLD-1) | 1<<(parentGone-1)}
+	copy(s.order[:], foremost)
+	if above, _, errno := syscall.RawSyscall(syscall.SYS_GETPRIORITY, 0, 0, 0); errno == 0 {
+		s.nice = min(20-above+humbler, 19) // the call counts from 1 for what is nicest
+	}
+	if rules != nil {
+		s.rules = rules.fd
+		s.notified, s.alone = filters(o)
+		var err error
+		if s.capabilities, err = disinherited(reaching); err != nil {
+			return nil, wrong("confine: capabilities to inherit", err)
+		}
+	}
+	again := os.Args
+	if len(again) > 1 {
+		again = slices.Concat(again[:2], []string{KeptOption, strconv.FormatInt(began, 10)}, again[2:])
+	}
+	var err [5]error
+	s.args, err[0] = syscall.SlicePtrFromStrings(o.Args)
+	s.vars, err[1] = syscall.SlicePtrFromStrings(environment(o.Vars, l.vars))
+	s.again, err[2] = syscall.SlicePtrFromStrings(again)
+	s.ownVars, err[3] = syscall.SlicePtrFromStrings(o.Vars)
+	s.program, err[4] = syscall.BytePtrFromString(program)
+	for _, e := range err {
+		if e != nil {
+			return nil, wrong("confine: "+o.Args[0], e)
+		}
+	}
+	s.self, _ = syscall.BytePtrFromString("/proc/self/exe")
+	s.null, _ = syscall.BytePtrFromString("/dev/null")
+	s.priority, _ = syscall.BytePtrFromString("/proc/self/oom_score_adj")
+	if o.Dir != "" {
+		if s.dir, err[0] = syscall.BytePtrFromString(o.Dir); err[0] != nil {
+			return nil, wrong("confine: "+o.Dir, err[0])
+		}
+	}
+	return s, nil
+}
+
+// keepLeft keeps what a command left running, in the place of the process that ran it,
+// until nothing is left.
+func keepLeft(o Options) {
+	signal.Ignore(append(passed, typed...)...)
+	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
+	keeper := heir(o)
+	keeper.above = os.Getpid()
+	go keeper.serve()
+	go func() {
+		for pause(watching); ; pause(watching) {
+			disperse(os.Getpid())
+		}
+	}()
 	for {
 		var status syscall.WaitStatus
 		if _, err := syscall.Wait4(-1, &status, 0, nil); errors.Is(err, syscall.ECHILD) {
 			return
 		}
 	}
-}
-
-func tellStatus(exit int) {
-	_, _ = syscall.Write(statusFd, []byte{byte(exit)}) // nobody may wait
-	_ = syscall.Close(statusFd)
 }

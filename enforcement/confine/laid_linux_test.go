@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestALaidLinkWidensNothing: what an earlier command left where it may write does
@@ -58,7 +60,7 @@ func TestALinkLaidMeanwhileGetsNoRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rules.close()
+	defer func() { _ = unix.Close(rules.fd) }()
 	if err := os.Symlink(w.outside, filepath.Join(w.temp, "l")); err != nil {
 		t.Fatal(err)
 	}

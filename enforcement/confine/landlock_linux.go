@@ -83,8 +83,6 @@ func newRuleset(abi int, signals bool) (*ruleset, error) {
 	return &ruleset{fd: int(fd), handled: attr.fs}, nil
 }
 
-func (r *ruleset) close() { _ = syscall.Close(r.fd) }
-
 // allow grants rights on a file, or on a folder with all that is in it. What
 // does not exist, or cannot be opened by this user, needs no rule.
 func (r *ruleset) allow(path string, rights uint64) error {
@@ -134,7 +132,7 @@ func (r *ruleset) grant(fd int, rights uint64) syscall.Errno {
 
 // fill adds the rules of limits: what is written, and that all but what is
 // hidden can be read.
-func (r *ruleset) fill(l limits) error {
+func (r *ruleset) fill(l limits, open bool) error {
 	for _, path := range l.devices {
 		if err := r.allow(path, rightRead|rightFile); err != nil {
 			return err
@@ -165,9 +163,10 @@ func (r *ruleset) fill(l limits) error {
 			return err
 		}
 	}
-	if os.Geteuid() != 0 {
+	if open && os.Geteuid() != 0 {
 		// Of the files there an ordinary user may write only those of his own
-		// processes; root's set up the kernel.
+		// processes, which user namespaces need; root's set up the kernel. One says whom
+		// the kernel ends first where memory is short, hooks among them.
 		return r.allow("/proc", rightFile)
 	}
 	return nil
@@ -196,29 +195,7 @@ func (r *ruleset) allowOpen(fd int) error {
 var reaching = []uintptr{
 	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
 	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
-	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capNetAdmin, capNetRaw,
-}
-
-// apply confines the calling thread, and what it starts, for good.
-func (r *ruleset) apply() error {
-	for _, capability := range reaching {
-		// Only who may drop it could have used it: an ordinary user's refusal,
-		// and a kernel that does not know it, are fine.
-		_ = prctl(prCapbsetDrop, capability)
-	}
-	if err := disinherit(reaching); err != nil {
-		return wrong("confine: capabilities to inherit", err)
-	}
-	if err := prctl(prSetNoNewPrivs, 1); err != nil {
-		return wrong("confine: no new privileges", err)
-	}
-	if _, _, errno := syscall.Syscall(sysLandlockRestrict, uintptr(r.fd), 0, 0); errno != 0 {
-		if errno == syscall.E2BIG {
-			return wrong("confine: sixteen confinements are around this one already", errno)
-		}
-		return wrong("confine: restrict", errno)
-	}
-	return nil
+	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capSysNice, capNetAdmin, capNetRaw,
 }
 
 // capabilities are what capget(2) and capset(2) take: who, and 64 bits in two halves.
@@ -228,13 +205,13 @@ type capabilities struct {
 	sets    [2]struct{ effective, permitted, inheritable uint32 }
 }
 
-// disinherit takes capabilities from those that the calling thread hands on. Root
-// hands on whatever of those it has, bounded or not, and older container services
-// start their programs with some.
-func disinherit(which []uintptr) error {
-	all := capabilities{version: capVersion3}
+// disinherited are the capabilities of the calling thread without some of those that it
+// hands on, nil where it hands on none of them. Root hands on whatever of those it has,
+// bounded or not, and older container services start their programs with some.
+func disinherited(which []uintptr) (*capabilities, error) {
+	all := &capabilities{version: capVersion3}
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&all.version)), uintptr(unsafe.Pointer(&all.sets)), 0); errno != 0 {
-		return errno
+		return nil, errno
 	}
 	found := false
 	for _, capability := range which {
@@ -243,10 +220,7 @@ func disinherit(which []uintptr) error {
 		*half &^= bit
 	}
 	if !found {
-		return nil
+		return nil, nil
 	}
-	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&all.version)), uintptr(unsafe.Pointer(&all.sets)), 0); errno != 0 {
-		return errno
-	}
-	return nil
+	return all, nil
 }

@@ -11,16 +11,52 @@ import (
 // left running, which may write it as long as it runs; of any project for "".
 func Left(project string) (keepers []int) {
 	for _, pid := range processes() {
-		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-		if err != nil || !bytes.Contains(raw, []byte(KeptOption)) {
-			continue
-		}
-		args := bytes.Split(raw, []byte{0})
-		if len(args) > 3 && string(args[2]) == KeptOption && (project == "" || option(args, "--project") == project) && option(args, "--profile") == string(Implementation) {
+		args := arguments(pid)
+		if (project == "" || option(args, "--project") == project) && option(args, "--profile") == string(Implementation) && keepsCommand(pid, args) {
 			keepers = append(keepers, pid)
 		}
 	}
 	return keepers
+}
+
+// keepsCommand reports whether a process stays above a command: one that began it, as
+// a copy of its parent, or one that keeps what it left.
+func keepsCommand(pid int, args [][]byte) bool {
+	limits := limitsIn(args)
+	if limits == nil || string(args[2]) == KeptOption {
+		return limits != nil
+	}
+	parent, _ := parentOf(pid)
+	return slices.EqualFunc(args, arguments(parent), bytes.Equal)
+}
+
+// arguments are those of a process, nil where the system does not show them.
+func arguments(pid int) [][]byte {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil {
+		return nil
+	}
+	return bytes.Split(raw, []byte{0})
+}
+
+// limitsIn are the arguments of a process that runs or keeps a command, up to the
+// command and without when that began; nil for another process.
+func limitsIn(args [][]byte) (limits [][]byte) {
+	if len(args) < 4 {
+		return nil
+	}
+	rest := args[2:]
+	if string(rest[0]) == KeptOption {
+		rest = rest[2:]
+	}
+	limits = slices.Clone(args[:2])
+	for _, arg := range rest {
+		if string(arg) == "-c" || string(arg) == "--" {
+			return limits
+		}
+		limits = append(limits, arg)
+	}
+	return nil
 }
 
 // option is the value of one among arguments, "" for none.

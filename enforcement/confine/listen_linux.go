@@ -19,9 +19,6 @@ import (
 func (k *keeper) heard(n *notification, thread string) {
 	k.own.Lock()
 	defer k.own.Unlock()
-	if k.own.sockets == nil {
-		k.own.sockets = map[uint32]bool{}
-	}
 	fd, errno := k.descriptor(int(int32(n.args[0])), thread)
 	if errno != 0 {
 		bound, _ := boundSockets(stateClosed)

@@ -22,7 +22,7 @@ func (k *keeper) harmless(place, socket int) bool {
 	if k.others && listener.Uid != 0 && listener.Uid != uint32(os.Geteuid()) && listener.Uid != k.owner {
 		return true
 	}
-	own := limitsIn(bytes.Split([]byte(argumentList(os.Args)), []byte{0}))
+	own := limitsIn(arguments(os.Getpid()))
 	return own != nil && keptBy(int(listener.Pid), own)
 }
 
@@ -73,34 +73,10 @@ func keptBy(pid int, limits [][]byte) bool {
 		if !alive || parent <= 1 {
 			return false
 		}
-		raw, err := os.ReadFile("/proc/" + strconv.Itoa(parent) + "/cmdline")
-		if err == nil && slices.EqualFunc(limitsIn(bytes.Split(raw, []byte{0})), limits, bytes.Equal) {
+		if args := arguments(parent); keepsCommand(parent, args) && slices.EqualFunc(limitsIn(args), limits, bytes.Equal) {
 			return true
 		}
 		pid = parent
 	}
 	return false
-}
-
-// limitsIn are the arguments of a process that keeps a command, up to the command
-// and without whom it works for; nil for another process.
-func limitsIn(args [][]byte) (limits [][]byte) {
-	if len(args) < 4 || string(args[2]) != KeptOption {
-		return nil
-	}
-	limits = [][]byte{args[0], args[1]}
-	for _, arg := range args[4:] {
-		if string(arg) == "-c" || string(arg) == "--" {
-			return limits
-		}
-		limits = append(limits, arg)
-	}
-	return nil
-}
-
-func argumentList(args []string) (list string) {
-	for _, arg := range args {
-		list += arg + "\x00"
-	}
-	return list
 }

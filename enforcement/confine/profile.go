@@ -10,9 +10,9 @@ import (
 // Profile names what a confined command may write.
 type Profile string
 
-// KeptOption is the option that names Options.Above. A process that runs a command
-// starts its own program again, with its own arguments behind this one: the second
-// stays for what the command leaves running, the first ends with the command.
+// KeptOption is the option that names Options.Since. The process above a command
+// becomes this program again, with the same arguments behind this one, to keep what the
+// command left running.
 const KeptOption = "--kept"
 
 // The profiles (persisted in command lines; never change). Each allows what
@@ -68,9 +68,9 @@ type Options struct {
 	// session, when the command or the parent of this process ends, or at SIGTERM.
 	// Linux only.
 	Whole bool
-	// Above is the process that asked for the command, where this one was started in
-	// between to keep it; 0 for the process that was asked itself. See KeptOption.
-	Above int
+	// Since is when a command began, in nanoseconds, where this process keeps what it
+	// left running; 0 for one that runs a command. See KeptOption.
+	Since int64
 	// Git lets a profile that does not write the project write its git metadata:
 	// for commands of git and of programs that are known to read.
 	Git bool
@@ -80,9 +80,6 @@ type Options struct {
 	Make []string
 	// Program is what runs where Args[0] is only its name, "" where that is it.
 	Program string
-	// Waits says that the program begins by reading descriptor 3 to its end, which
-	// comes when it may go on.
-	Waits bool
 }
 
 func (o Options) check() error {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"unsafe"
 )
 
 // Run runs a command confined, on this process's own standard streams, and
@@ -22,6 +23,11 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err := o.check(); err != nil {
 		return ExitUsage, err
 	}
+	if o.Since > 0 {
+		keepLeft(o)
+		return 0, nil
+	}
+	runtime.LockOSThread() // a copy is told when the thread ends that made it
 	above := os.Getppid()
 	abi, why := Supported()
 	if abi == 0 && !o.BestEffort {
@@ -31,198 +37,182 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err != nil {
 		return ExitFor(err), err
 	}
-	if abi > 0 && !o.Whole && o.Above == 0 {
-		return runKept(o, notes)
-	}
 	if abi == 0 {
 		say(notes, "not confined, "+why+"; what it changes is only compared afterwards")
 	}
 	made := place(o)
 	defer made.remove()
-	command := prepare(o, abi, program)
 	guard := Guard(o.Project, nil)
 	defer guard.Close()
-	if o.Whole || o.Above > 0 {
-		if err := adopt(); err != nil {
-			command.drop()
-			return ExitFor(err), err
-		}
-	}
 	caught := make(chan os.Signal, 8)
 	catch(caught, passed) // before the command can be heard of, so that none is lost
-	if err := command.start(); err != nil {
+	c := &command{}
+	if err := c.start(o, abi, program); err != nil {
 		return ExitFor(err), err
 	}
 	catch(caught, typed)
-	var signals <-chan os.Signal = caught
 	if o.Whole {
-		signals = endOnTerm(signals)
-		go endWithParent(above)
+		go endWithParent(above, c.copy)
 	}
-	exit = wait(command.pid, signals)
-	if o.Whole && endAll() {
+	exit, err = c.ending(caught, o.Whole)
+	if err != nil {
+		return ExitFor(err), wrong("confine: "+o.Args[0], err)
+	}
+	if c.ended {
+		say(notes, holdEnded)
+		return ExitUnsupported, nil
+	}
+	if o.Whole && c.left && endAll(c.copy) {
 		say(notes, "what the command left running in the background was ended")
 	}
-	if command.keeper != nil {
-		if path := command.keeper.told(); path != "" {
-			say(notes, "the socket "+path+" was refused: what listens there acts outside of the command's limits. The user runs what needs it.")
-		}
+	if path := c.keeper.told(); path != "" {
+		say(notes, "the socket "+path+" was refused: what listens there acts outside of the command's limits. The user runs what needs it.")
 	}
-	report(notes, o, command.limits.notes, guard.Restore(nil), exit)
-	switch {
-	case o.Above == 0:
-	case childless():
-		tellStatus(exit)
-	default:
-		stay(exit)
+	if c.dispersed {
+		say(notes, "the command had started more than "+strconv.Itoa(crowd())+" processes and threads, so it was ended: the machine has to answer others as well.")
+	}
+	report(notes, o, c.limits.notes, guard.Restore(nil), exit)
+	if c.left && !o.Whole {
+		c.keeper.handOver()
+		return exit, nil
+	}
+	for err := error(syscall.EINTR); errors.Is(err, syscall.EINTR); { // nobody is to find the copy in the command's group
+		_, err = syscall.Wait4(c.copy, nil, 0, nil)
 	}
 	return exit, nil
 }
 
-// command is a program that is about to run confined.
+// holdEnded is said where the process above the command ended without a word.
+const holdEnded = "the process that held the command ended by itself, so what the command had started was ended as well. " +
+	"Where the system can make no more processes (`ulimit -u`, pids.max of a container), end some before you run it again."
+
+// command is a program that runs confined.
 type command struct {
-	limits limits
-	pid    int
-	goes   chan bool // closed unsent, or sent true: it may start
-	ended  chan error
-	thread int      // that has the command's limits
-	keeper *keeper  // nil without confinement
-	gate   *os.File // closed when that thread is gone; nil for a program that does not wait
+	limits  limits
+	keeper  *keeper
+	copy    int    // the process between this one and the command
+	ends    int32  // a descriptor that tells its end
+	reports [2]int // what it tells
+	left    bool   // something runs that the command started
+
+	ended     bool // that process did, without a word
+	dispersed bool // all was ended, since there was too much of it
 }
 
-// prepare begins to make a command's limits, on a thread that is confined to
-// them before it starts the program: a new process inherits the limits of the
-// thread that made it, and no other thread of this one has them.
-//
-// That thread ends once the program is started. A signal reaches all that share
-// its sender's limits, and through one thread its whole process: the command
-// could end what has to put back what it changed. And a process may trace those
-// with limits that include its own, so the command could take hold of that
-// thread, and through its memory of the whole process: against that, this
-// process is made untraceable besides, and apply takes from root what overrides
-// it.
-func prepare(o Options, abi int, program string) *command {
-	c := &command{goes: make(chan bool, 1), ended: make(chan error, 1)}
-	go onThreadThatEnds(func() {
-		c.thread = syscall.Gettid()
-		c.ended <- c.run(o, abi, program)
-	})
-	return c
-}
-
-// onThreadThatEnds calls a function on a thread of its own, which ends with it. The
-// first thread of a process does not end, so there it keeps that one busy and
-// takes another.
-func onThreadThatEnds(f func()) {
-	runtime.LockOSThread()
-	if syscall.Gettid() != os.Getpid() {
-		f()
-		return
-	}
-	done := make(chan bool)
-	go func() {
-		defer close(done)
-		onThreadThatEnds(f)
-	}()
-	<-done
-	runtime.UnlockOSThread()
-}
-
-// start lets the command go and returns when it runs.
-func (c *command) start() error {
-	c.goes <- true
-	err := <-c.ended
-	if c.gate == nil || err != nil {
+// start makes a command's limits, and the copy of this process under which it begins.
+func (c *command) start(o Options, abi int, program string) error {
+	if err := adopt(); err != nil { // in case that the copy ends
 		return err
 	}
-	for waited := 0; alive(c.thread); waited++ {
-		switch {
-		case waited < spins:
-			runtime.Gosched()
-		case waited < spins+patience:
-			pause(1)
-		default:
-			_ = syscall.Kill(c.pid, syscall.SIGKILL) // it has not begun
-			return because(ErrUnsupported, "the thread that has the command's limits does not end")
-		}
-	}
-	// Its end alone would not do: that comes where this process ends, too.
-	_, err = c.gate.WriteString("\n")
-	_ = c.gate.Close()
-	if err != nil && !errors.Is(err, syscall.EPIPE) { // of one that has ended already
-		_ = syscall.Kill(c.pid, syscall.SIGKILL) // it has not begun
-		return wrong("confine: let the command begin", err)
-	}
-	return nil
-}
-
-// A thread that is about to end is looked at so often at once, and then for so many
-// milliseconds.
-const spins, patience = 200, 5000
-
-// alive reports whether a thread of this process has not ended.
-func alive(thread int) bool {
-	_, err := os.Lstat("/proc/self/task/" + strconv.Itoa(thread))
-	return err == nil
-}
-
-// drop lets go of a command that is not started.
-func (c *command) drop() { close(c.goes) }
-
-// waiting is the shell that runs a program when it may go on. A system without it
-// starts the program at once.
-const waiting = "/bin/sh"
-
-func (c *command) run(o Options, abi int, program string) error {
 	c.limits = limitsOf(o)
+	began := FileClock()
+	c.keeper = newKeeper(o, c.limits, began)
 	var rules *ruleset
-	var err error
 	if abi > 0 {
+		var err error
 		if rules, err = newRuleset(abi, o.Profile == Implementation); err != nil {
 			return err
 		}
-		defer rules.close()
-		if err := rules.fill(c.limits); err != nil {
+		if err := rules.fill(c.limits, o.Profile == Implementation); err != nil {
 			return err
 		}
 	}
-	if !<-c.goes {
-		return nil
-	}
-	if err := prctl(prSetDumpable, 0); err != nil {
-		return wrong("confine: make this process untraceable", err)
+	s, err := prepared(o, c.limits, rules, program, began)
+	if err != nil {
+		return err
 	}
 	closeOnExec(3)
-	if rules != nil {
-		began := FileClock()
-		if err := rules.apply(); err != nil {
-			return err
-		}
-		if c.keeper, err = keep(o, c.limits, began); err != nil {
-			return err
-		}
+	if err := syscall.Pipe2(c.reports[:], syscall.O_CLOEXEC); err != nil {
+		return wrong("confine: a pipe", err)
 	}
-	files := []uintptr{0, 1, 2}
-	args := o.Args
-	if _, err := os.Stat(waiting); err == nil || o.Waits {
-		waits, gate, err := os.Pipe()
-		if err != nil {
-			return wrong("confine: a pipe", err)
-		}
-		defer func() { _ = waits.Close() }() // nothing is read
-		files, c.gate = append(files, waits.Fd()), gate
-		if !o.Waits {
-			program, args = waiting, append([]string{waiting, "-c", `read WRIT_GO <&3 || exit 125; unset WRIT_GO; exec 3<&-; exec "$@"`, waiting, program}, args[1:]...)
-		}
+	c.keeper.bequeath()
+	s.report = uintptr(c.reports[1])
+	syscall.ForkLock.Lock()
+	pid, ends, errno := fork(s)
+	syscall.ForkLock.Unlock()
+	runtime.KeepAlive(s)
+	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
+	if errno != 0 {
+		return wrong("confine: start the process that keeps the command", errno)
 	}
-	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{
-		Dir: o.Dir, Env: environment(o.Vars, c.limits.vars), Files: files, Sys: &syscall.SysProcAttr{},
-	})
-	if err != nil {
-		return wrong("confine: "+o.Args[0], err)
-	}
-	c.pid = pid
+	c.copy, c.ends = pid, ends
 	return nil
+}
+
+// hear waits for what the copies tell. ok is false once the one that stays has ended.
+func (c *command) hear() (what uint32, number int, ok bool) {
+	look := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}}
+	for {
+		switch errno := poll(look, watching); {
+		case errno == syscall.EINTR:
+			continue
+		case errno == 0 && look[0].found == 0 && look[1].found == 0:
+			c.dispersed = disperse(c.copy) || c.dispersed
+			continue
+		case errno != 0 || look[0].found == 0:
+			return 0, 0, false
+		}
+		var word [2]uint32
+		n, err := syscall.Read(c.reports[0], (*[8]byte)(unsafe.Pointer(&word))[:])
+		if err == nil && n == len(word)*4 {
+			return word[0], int(word[1]), true
+		}
+	}
+}
+
+// ending passes signals on until the command ends.
+func (c *command) ending(signals <-chan os.Signal, whole bool) (exit int, err error) {
+	for {
+		what, number, ok := c.hear()
+		switch {
+		case !ok && err == nil:
+			c.ended = true
+			for !childless() {
+				kill(descendantsOf(os.Getpid()))
+				pause(1)
+			}
+			return 0, nil
+		case !ok:
+			return 0, err
+		case what == toldBegun:
+			go c.pass(number, signals, whole)
+		case what == toldLaid:
+			c.keeper.above = c.copy
+			c.keeper.begin()
+		case what == toldEnded || what == toldLeft:
+			c.left = what == toldLeft
+			return exitOf(syscall.WaitStatus(number)), err
+		case what == toldNoHold && syscall.Errno(number) == syscall.E2BIG:
+			err = wrong("sixteen confinements are around this one already", syscall.E2BIG)
+		case what == toldNoHold:
+			err = wrong("lay the limits", syscall.Errno(number))
+		default:
+			err = syscall.Errno(number)
+		}
+	}
+}
+
+func exitOf(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}
+
+// pass hands signals on to the command, but those that the keyboard sends it as well.
+// Where nothing of it may be left, SIGTERM ends all.
+func (c *command) pass(pid int, signals <-chan os.Signal, whole bool) {
+	keyboard := hasKeyboard()
+	for s := range signals {
+		number, ok := s.(syscall.Signal)
+		switch {
+		case !ok || keyboard && (number == syscall.SIGINT || number == syscall.SIGQUIT):
+		case whole && number == syscall.SIGTERM:
+			kill(descendantsOf(c.copy))
+		default:
+			_ = syscall.Kill(pid, number)
+		}
+	}
 }
 
 // environment is vars with those of more in their place: of two with one name
@@ -282,39 +272,6 @@ func catch(signals chan os.Signal, which []os.Signal) {
 		// One that was ignored stays so, as nohup wants it.
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
-		}
-	}
-}
-
-// wait passes signals on until the command ends.
-func wait(pid int, signals <-chan os.Signal) (exit int) {
-	go pass(pid, signals)
-	return ending(pid)
-}
-
-// pass hands signals on to a process, but those that the keyboard sends it as well.
-func pass(pid int, signals <-chan os.Signal) {
-	keyboard := hasKeyboard()
-	for s := range signals {
-		if number, ok := s.(syscall.Signal); ok && !(keyboard && (number == syscall.SIGINT || number == syscall.SIGQUIT)) {
-			_ = syscall.Kill(pid, number)
-		}
-	}
-}
-
-// ending waits for the end of a child.
-func ending(pid int) (exit int) {
-	var status syscall.WaitStatus
-	for {
-		ended, err := syscall.Wait4(-1, &status, 0, nil) // or one that lost its parent
-		switch {
-		case errors.Is(err, syscall.EINTR), err == nil && ended != pid:
-		case err != nil:
-			return ExitUnsupported
-		case status.Signaled():
-			return 128 + int(status.Signal())
-		case status.Exited():
-			return status.ExitStatus()
 		}
 	}
 }

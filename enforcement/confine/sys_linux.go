@@ -51,6 +51,7 @@ const (
 	capSysPacct          = 20
 	capSysAdmin          = 21
 	capSysBoot           = 22
+	capSysNice           = 23
 	capSysTime           = 25
 	capMknod             = 27
 	capMacOverride       = 32
@@ -122,6 +123,25 @@ func FileClock() int64 {
 		return 0
 	}
 	return now.Nano()
+}
+
+// looked is a descriptor that is waited for, and what was found: struct pollfd.
+type looked struct {
+	fd          int32 // one below zero is not looked at
+	want, found int16
+}
+
+const pollIn = 1
+
+// poll waits until something is found, or for some milliseconds where they are not below zero.
+func poll(look []looked, most int) syscall.Errno {
+	var span *syscall.Timespec
+	if most >= 0 {
+		after := syscall.NsecToTimespec(int64(most) * 1e6)
+		span = &after
+	}
+	_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&look[0])), uintptr(len(look)), uintptr(unsafe.Pointer(span)), 0, 0, 0)
+	return errno
 }
 
 // pause lets some milliseconds go by.

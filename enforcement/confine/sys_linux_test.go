@@ -26,7 +26,7 @@ func TestNumbersAreLinuxs(t *testing.T) {
 		"subreaper": {prSetChildSubreaper, unix.PR_SET_CHILD_SUBREAPER}, "privileges": {prSetNoNewPrivs, unix.PR_SET_NO_NEW_PRIVS},
 		"search": {capDacReadSearch, unix.CAP_DAC_READ_SEARCH}, "module": {capSysModule, unix.CAP_SYS_MODULE}, "rawio": {capSysRawio, unix.CAP_SYS_RAWIO},
 		"ptrace": {capSysPtrace, unix.CAP_SYS_PTRACE}, "admin": {capSysAdmin, unix.CAP_SYS_ADMIN}, "boot": {capSysBoot, unix.CAP_SYS_BOOT},
-		"immutable": {capLinuxImmutable, unix.CAP_LINUX_IMMUTABLE}, "accounting": {capSysPacct, unix.CAP_SYS_PACCT}, "time": {capSysTime, unix.CAP_SYS_TIME},
+		"immutable": {capLinuxImmutable, unix.CAP_LINUX_IMMUTABLE}, "accounting": {capSysPacct, unix.CAP_SYS_PACCT}, "time": {capSysTime, unix.CAP_SYS_TIME}, "nice": {capSysNice, unix.CAP_SYS_NICE},
 		"mknod": {capMknod, unix.CAP_MKNOD}, "override": {capMacOverride, unix.CAP_MAC_OVERRIDE}, "mac": {capMacAdmin, unix.CAP_MAC_ADMIN},
 		"syslog": {capSyslog, unix.CAP_SYSLOG}, "perfmon": {capPerfmon, unix.CAP_PERFMON}, "bpf": {capBpf, unix.CAP_BPF},
 		"network": {capNetAdmin, unix.CAP_NET_ADMIN}, "packets": {capNetRaw, unix.CAP_NET_RAW}, "checkpoint": {capCheckpointRestore, unix.CAP_CHECKPOINT_RESTORE}, "clock": {clockRealtimeCoarse, unix.CLOCK_REALTIME_COARSE},

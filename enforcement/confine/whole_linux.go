@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -17,51 +18,34 @@ func adopt() error {
 	return nil
 }
 
-// endOnTerm ends everything at SIGTERM and passes the other signals on.
-func endOnTerm(signals <-chan os.Signal) <-chan os.Signal {
-	others := make(chan os.Signal, cap(signals))
-	go func() {
-		for s := range signals {
-			if s == syscall.SIGTERM {
-				kill(descendants())
-				continue
-			}
-			others <- s
-		}
-	}()
-	return others
-}
-
 // orphaned is how often the parent is looked for, in milliseconds.
 const orphaned = 500
 
 // endWithParent ends everything when whoever started this process has ended
 // without a word: nobody is left to send SIGTERM, or to read what is written. The
 // kernel's own signal for this comes already when a thread of the parent ends.
-func endWithParent(parent int) {
+func endWithParent(parent, copied int) {
 	for os.Getppid() == parent {
 		pause(orphaned)
 	}
-	kill(descendants())
+	kill(descendantsOf(copied))
 }
 
-// endAll ends what the command left and reports whether there was something that
-// still worked. Children of what ends become children of this process, so it
-// goes on until there are none.
-func endAll() (found bool) {
-	if childless() {
-		return false
+// endAll ends what the command left below a process and reports whether there was
+// something that still worked. Children of what ends become children of that process,
+// so it goes on until there are none.
+func endAll(above int) (found bool) {
+	for waited := 0; waited < lingering && len(descendantsOf(above)) > 0; waited += step {
+		pause(step)
 	}
-	linger()
 	for {
-		alive := descendants()
-		found = found || len(alive) > 0
-		kill(alive)
-		var status syscall.WaitStatus
-		_, err := syscall.Wait4(-1, &status, 0, nil)
-		if errors.Is(err, syscall.ECHILD) {
+		alive := descendantsOf(above)
+		if len(alive) == 0 {
 			return found
 		}
+		found = true
+		kill(alive)
+		pause(1)
 	}
 }
 
@@ -84,13 +68,6 @@ func childless() bool {
 // milliseconds: a shell does not wait for the end of ">(tee log)".
 const lingering, step = 200, 20
 
-// linger waits while something that the command started is about to end.
-func linger() {
-	for waited := 0; waited < lingering && len(descendants()) > 0; waited += step {
-		pause(step)
-	}
-}
-
 // kill stops all first, so that none can start another one meanwhile.
 func kill(pids []int) {
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
@@ -111,40 +88,78 @@ func processes() (pids []int) {
 	return pids
 }
 
-// descendants are the processes below this one that have not ended.
-func descendants() []int { return descendantsOf(os.Getpid()) }
-
 // descendantsOf are the processes below one that have not ended.
 func descendantsOf(top int) []int {
-	children := map[int][]int{}
+	all, _ := familyOf(top)
+	return all
+}
+
+// familyOf are the processes below one that have not ended, and how many threads they have.
+func familyOf(top int) (all []int, threads int) {
+	children, has := map[int][]int{}, map[int]int{}
 	for _, pid := range processes() {
-		if parent, alive := parentOf(pid); alive {
+		if parent, own, alive := lifeOf(pid); alive {
 			children[parent] = append(children[parent], pid)
+			has[pid] = own
 		}
 	}
-	var all []int
 	for next := children[top]; len(next) > 0; {
 		all = append(all, next...)
-		var below []int
+		var deeper []int
 		for _, pid := range next {
-			below = append(below, children[pid]...)
+			threads += has[pid]
+			deeper = append(deeper, children[pid]...)
 		}
-		next = below
+		next = deeper
 	}
-	return all
+	return all, threads
+}
+
+// crowd is how many threads may run below one hold: where there are many more than
+// processors no hook is answered in time, and some hosts let a tool pass then.
+func crowd() int { return 1024 + 256*runtime.NumCPU() }
+
+// watching is how often they are counted, in milliseconds.
+const watching = 500
+
+// disperse ends all below a process where it is too many, and reports whether it did.
+// They are counted only where the system has so many of all.
+func disperse(top int) bool {
+	load, _ := os.ReadFile("/proc/loadavg")
+	_, load, _ = bytes.Cut(load, []byte("/"))
+	of, _, _ := bytes.Cut(load, []byte(" "))
+	if total, err := strconv.Atoi(string(of)); err == nil && total <= crowd() {
+		return false
+	}
+	if _, threads := familyOf(top); threads <= crowd() {
+		return false
+	}
+	for alive := descendantsOf(top); len(alive) > 0; alive = descendantsOf(top) {
+		kill(alive)
+	}
+	return true
 }
 
 // parentOf reads a process's parent, for one that has not ended.
 func parentOf(pid int) (parent int, alive bool) {
+	parent, _, alive = lifeOf(pid)
+	return parent, alive
+}
+
+// lifeOf reads a process's parent and the number of its threads, for one that has not
+// ended.
+func lifeOf(pid int) (parent, threads int, alive bool) {
 	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return 0, false
+		return 0, 0, false
 	}
 	// The name is in brackets and may hold anything, brackets too.
 	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	if len(fields) < 2 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
-		return 0, false
+	if len(fields) < 18 {
+		return 0, 0, false
 	}
 	parent, err = strconv.Atoi(string(fields[1]))
-	return parent, err == nil
+	threads, _ = strconv.Atoi(string(fields[17]))
+	// Of one whose first thread has ended others may go on.
+	return parent, threads, err == nil && (fields[0][0] != 'Z' && fields[0][0] != 'X' || threads > 1)
 }

@@ -2,8 +2,11 @@ package shell
 
 import (
 	"errors"
+	"math/rand/v2"
+	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -56,60 +59,145 @@ func TestDoubtfulForms(t *testing.T) {
 	}
 }
 
+// plainSeeds are lines whose mutants are compared.
+var plainSeeds = []string{
+	"cd src && ls -la", "grep -rn 'a > b' src | head -5", `grep "x y" a; wc -l b || true`, "a'b'c\"d\" e", "a ''", `a "" b`, "a:b=c,d@e%f+g", "a;b", "a  ;  b ;", "a -- -x", "time a",
+	"a|b|c", "a&&b", "a 'x;y&&z|w'", "coproc a", "a =b", "a b=c", "- a", "a \\x", "export a=b", "@a %b", "a,b .c /d", "a:b c::d", "-a b", "a ~ b", "a -1 +2", "0 1 2", "a '\"' \"'\"", "a=b=c d",
+}
+
 // FuzzPlainWords compares how a plain line is split with how bash, and zsh where
 // there is one, split it.
 func FuzzPlainWords(f *testing.F) {
-	for _, seed := range []string{
-		"cd src && ls -la", "grep -rn 'a > b' src | head -5", `grep "x y" a; wc -l b || true`, "a'b'c\"d\" e", "a ''", `a "" b`, "a:b=c,d@e%f+g", "a;b", "a  ;  b ;", "a -- -x", "time a",
-		"a|b|c", "a&&b", "a 'x;y&&z|w'", "coproc a", "a =b", "a b=c", "- a", "a \\x", "export a=b",
-	} {
+	for _, seed := range plainSeeds {
 		f.Add(seed)
 	}
-	var shells []string
-	for _, name := range []string{"bash", "zsh"} {
-		if _, err := exec.LookPath(name); err == nil {
-			shells = append(shells, name)
+	f.Fuzz(func(t *testing.T, line string) { shellsAgree(t, []string{line}) })
+}
+
+// TestPlainLinesAreSplitAsShellsSplitThem is the same for mutants of the seeds, many of
+// them to each start of a shell. WRIT_PLAIN_LINES says how many lines are made.
+func TestPlainLinesAreSplitAsShellsSplitThem(t *testing.T) {
+	number := 2000
+	if more := os.Getenv("WRIT_PLAIN_LINES"); more != "" {
+		var err error
+		if number, err = strconv.Atoi(more); err != nil {
+			t.Fatal(err)
 		}
 	}
-	f.Fuzz(func(t *testing.T, line string) {
-		commands, ok := PlainWords(line)
-		if !ok {
-			return
-		}
-		for _, name := range shells {
-			// No program is found, so that each command's words come to the handler;
-			// both ways it ends are tried, so that each side of && and || is reached.
-			var got []string
-			for _, status := range []string{"0", "1"} {
-				handler := `() { local IFS=$'\037'; printf '%s\037\036' "$*" >&3; return ` + status + `; }; `
-				cmd := exec.Command(name, "-c", "PATH=/nowhere; command_not_found_handle"+handler+"command_not_found_handler"+handler+"{ "+line+"\n} 3>&1 >/dev/null 2>/dev/null </dev/null")
-				out, err := cmd.Output()
-				var exit *exec.ExitError
-				if err != nil && !errors.As(err, &exit) {
-					t.Fatal(err)
-				}
-				for said := range strings.SplitSeq(string(out), "\036") {
-					if said != "" && !slices.Contains(got, said) {
-						got = append(got, said)
-					}
-				}
-			}
-			for _, said := range got {
-				if !slices.ContainsFunc(commands, func(words []string) bool { return strings.Join(words, "\037")+"\037" == said }) {
-					t.Fatalf("%s runs %q of %q, which is read as %q", name, said, line, commands)
-				}
-			}
-			if slices.ContainsFunc(commands, func(words []string) bool { return builtin[words[0]] || strings.Contains(words[0], "/") }) {
-				continue // it may end the line, or decide what is run
-			}
-			for _, words := range commands {
-				if said := strings.Join(words, "\037") + "\037"; !slices.Contains(got, said) {
-					t.Fatalf("%s does not run %q of %q but %q", name, words, line, got)
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	made := 0
+	for compared := 0; compared < number; {
+		var lines []string
+		for ; len(lines) < 1000; made++ {
+			if line := mutant(random); len(line) < 400 {
+				if _, plain := PlainWords(line); plain {
+					lines = append(lines, line)
 				}
 			}
 		}
-	})
+		compared += shellsAgree(t, lines)
+	}
+	t.Logf("%d plain lines, of %d made, were compared; seed %d", number, made, seed)
 }
+
+// mutant is a line made of pieces that a shell may take for more than letters.
+func mutant(random *rand.Rand) string {
+	pieces := []string{
+		" ", " ", " ", "a", "b", "-", "--", "=", "%", "@", ":", ",", ".", "..", "/", "+", "_", "0", "1", "''", `""`, "'a b'", `"a b"`, "';'", `"|"`, "'$x'", "'`'", "'\\'", `"'"`, `'"'`,
+		" && ", " || ", "; ", " | ", "&&", "||", ";", "|", "'!x'", "'#'", "'*'", "'~'", "'{a,b}'", "\"{a,b}\"", "\"*\"", "\"#\"", "\"~\"", "'<'", "\">\"", "'('", "\")\"", "\"[a]\"", "'^'", "\"?\"",
+		"~", "!", "#", "*", "?", "[", "]", "{", "}", "(", ")", "<", ">", "$", "`", "\\", "&", "^", "\t", "\r", "\n", "\x00", "\x7f", "\u00a0", "é", "\x80",
+		"if", "then", "fi", "do", "done", "time", "in", "for", "case", "coproc", "repeat", "function", "select", "end", "nocorrect", "noglob", "builtin", "exec", "command", "foreach", "x=", "a=b", "a+=b", "-x", "--y=z", "=ls", "%1", "2", "10",
+	}
+	line := []byte(plainSeeds[random.IntN(len(plainSeeds))])
+	for range random.IntN(8) {
+		at := random.IntN(len(line) + 1)
+		to := min(at+random.IntN(4)*random.IntN(2), len(line))
+		piece := pieces[random.IntN(len(pieces))]
+		if random.IntN(3) > 0 { // most stay plain
+			piece = pieces[random.IntN(52)]
+		}
+		line = slices.Concat(line[:at], []byte(piece), line[to:])
+	}
+	return string(line)
+}
+
+// shellsAgree compares how lines are split that are read as plain, and says how many
+// those are.
+func shellsAgree(t *testing.T, lines []string) (plain int) {
+	t.Helper()
+	var read [][][]string
+	var script strings.Builder
+	functions := map[string]bool{}
+	for _, line := range lines {
+		if commands, ok := PlainWords(line); ok {
+			read = append(read, commands)
+			begin, end := "", ""
+			for _, words := range commands {
+				if decides(words) { // it may end its shell, or change it
+					begin, end = "( ", " )"
+				} else if !functions[words[0]] { // a function needs no process
+					functions[words[0]] = true
+					script.WriteString("function " + words[0] + " { say__ " + words[0] + " \"$@\"; }\n")
+				}
+			}
+			script.WriteString(begin + "{ " + line + "\n} 3>&1 >/dev/null 2>/dev/null </dev/null" + end + "; printf '\\035'\n")
+		}
+	}
+	if len(read) == 0 {
+		return 0
+	}
+	for _, name := range []string{"bash", "zsh"} {
+		if _, err := exec.LookPath(name); err != nil {
+			continue
+		}
+		got := make([][]string, len(read))
+		// No program is found, so that each command's words come to the handler;
+		// both ways it ends are tried, so that each side of && and || is reached.
+		for _, status := range []string{"0", "1"} {
+			say := `say__() { local IFS=$'\037'; printf '%s\037\036' "$*" >&3; return ` + status + "; }\n" + `command_not_found_handle() { say__ "$@"; }` + "\n" + `command_not_found_handler() { say__ "$@"; }` + "\n"
+			cmd := exec.Command(name)
+			cmd.Stdin = strings.NewReader("PATH=/nowhere\n" + say + script.String())
+			out, err := cmd.Output()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			said := strings.Split(string(out), "\035")
+			if len(said) != len(read)+1 {
+				t.Fatalf("%s ran %d of %d lines: %q", name, len(said)-1, len(read), lines)
+			}
+			for i := range read {
+				got[i] = append(got[i], strings.Split(said[i], "\036")...)
+			}
+		}
+		for i, commands := range read {
+			compareSplit(t, name, commands, got[i])
+		}
+	}
+	return len(read)
+}
+
+// compareSplit compares the commands of a line with what a shell ran of it.
+func compareSplit(t *testing.T, name string, commands [][]string, got []string) {
+	t.Helper()
+	for _, said := range got {
+		if said != "" && !slices.ContainsFunc(commands, func(words []string) bool { return strings.Join(words, "\037")+"\037" == said }) {
+			t.Errorf("%s runs %q of what is read as %q", name, said, commands)
+		}
+	}
+	if slices.ContainsFunc(commands, decides) {
+		return
+	}
+	for _, words := range commands {
+		if said := strings.Join(words, "\037") + "\037"; !slices.Contains(got, said) {
+			t.Errorf("%s does not run %q of %q but %q", name, words, commands, got)
+		}
+	}
+}
+
+// decides reports a command that may end a line, or decide what is run of it.
+func decides(words []string) bool { return builtin[words[0]] || strings.Contains(words[0], "/") }
 
 // builtin are the names that a shell runs without looking for a program.
 var builtin = setOfWords(`. : [ alias autoload bg bind bindkey break builtin bye caller cap cd chdir clone command compadd comparguments

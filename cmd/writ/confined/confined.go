@@ -5,6 +5,7 @@
 package confined
 
 import (
+	"os"
 	"strconv"
 
 	"github.com/writbus/writ/enforcement/confine"
@@ -82,8 +83,8 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 		case "--make":
 			o.Make = append(o.Make, value)
 		case confine.KeptOption:
-			if o.Above, _ = strconv.Atoi(value); o.Above <= 0 {
-				return o, &Misuse{"confine: " + name + " " + value + " is no process", showsOptions}
+			if o.Since, _ = strconv.ParseInt(value, 10, 64); o.Since <= 0 {
+				return o, &Misuse{"confine: " + name + " " + value + " is no time", showsOptions}
 			}
 		case "--shell":
 			shell = value
@@ -93,8 +94,7 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 			// What follows the string is its $0, $1 and so on, as in any shell.
 			o.Args = append([]string{shell, "-c", value}, args...)
 			if hosts {
-				o.Program, o.Args = hostShell(o.Above, shell, value)
-				o.Waits = true
+				o.Program, o.Args = hostShell(os.Getppid(), shell, value)
 			}
 			return complete(o, w)
 		}
@@ -115,7 +115,7 @@ func hostShell(above int, fallback, line string) (program string, args []string)
 	if before != "" {
 		before = "eval " + quoted(before) + " >/dev/null 2>&1\n"
 	}
-	return program, []string{name, "-c", "read WRIT_GO <&3 || exit 125; unset WRIT_GO; exec 3<&-\n" + before + "eval " + quoted(line) + "\nexit $?", name}
+	return program, []string{name, "-c", before + "eval " + quoted(line) + "\nexit $?", name}
 }
 
 // quoted is one word of a text for a POSIX shell.
