@@ -196,15 +196,10 @@ func (t text) listed(i int, said matched) bool {
 	if len(s.clauses) != 1 || said.gate != "" || len(s.clauses[0].words) != 1 {
 		return false
 	}
-	for _, k := range []int{i - 1, i + 1} {
-		if k < 0 || k >= len(t.sentences) {
-			continue
-		}
-		o := t.sentences[k]
-		if o.line != s.line-1 && o.line != s.line+1 || len(o.words()) != 1 || o.end != 0 {
-			continue
-		}
-		if _, weight := goAheadClause(o.words(), nil); weight == 0 && !mentions(o.words()) {
+	if i > 0 {
+		above := t.sentences[i-1]
+		_, weight := goAheadClause(above.words(), nil)
+		if above.line == s.line-1 && len(above.words()) == 1 && above.end == 0 && weight == 0 && !mentions(above.words()) {
 			return true
 		}
 	}
