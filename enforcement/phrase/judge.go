@@ -95,14 +95,7 @@ func (t text) unread(at int, own phraseSets) string {
 // mentionWords belong to the family of approving without making a form of it.
 var mentionWords = set("approve approved approves approving approval lgtm unapprove unapproved disapprove disapproved")
 
-func mentions(words []string) bool {
-	for _, w := range words {
-		if mentionWords[w] {
-			return true
-		}
-	}
-	return false
-}
+func mentions(words []string) bool { return anyOf(words, mentionWords) }
 
 func mentionReason(s sentence, c clause) string {
 	switch {
@@ -121,12 +114,7 @@ func mentionReason(s sentence, c clause) string {
 }
 
 func anyOf(words []string, m map[string]bool) bool {
-	for _, w := range words {
-		if m[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return m[w] })
 }
 
 // context tells why an approving clause does not speak for the user here: it
@@ -325,23 +313,7 @@ func (t text) undone(found []position, waiting Gate) string {
 			return r
 		}
 	}
-	if t.offers() {
-		return Quoted
-	}
 	return ""
-}
-
-// offers tells whether the text names what could be answered instead, as a menu
-// does: "approve / decline", "1) approve 2) ask later".
-func (t text) offers() bool {
-	for _, s := range t.sentences {
-		for _, c := range s.clauses {
-			if c.conj != "then" && alternative.MatchString(c.String()) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // nearby is how many clauses back a pronoun may point.

@@ -24,6 +24,9 @@ type place struct {
 // undoes tells why the clause undoes the approval; empty if it does not.
 func (p place) undoes() string {
 	text := " " + p.c.String() + " "
+	if p.c.conj != "then" && alternative.MatchString(p.c.String()) { // a menu: "approve / decline"
+		return Quoted
+	}
 	if mentions(p.c.words) {
 		if r := p.mention(); r != "" {
 			return r
