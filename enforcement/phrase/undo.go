@@ -133,7 +133,7 @@ func (p place) retracts(text string) bool {
 		return false // "use tabs, not spaces"
 	case first == "no" || first == "nope" || first == "nah" || first == "not":
 		return len(words) == 1 || first != "no" || afterNo[words[1]]
-	case p.s.end == '?' && len(p.s.words()) <= 3 && (anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
+	case p.s.end == '?' && len(p.s.words()) <= 3 && (p.c.conj == "or" || anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
 		return true
 	}
 	return false
