@@ -95,14 +95,7 @@ func (t text) unread(at int, own phraseSets) string {
 // mentionWords belong to the family of approving without making a form of it.
 var mentionWords = set("approve approved approves approving approval lgtm unapprove unapproved disapprove disapproved")
 
-func mentions(words []string) bool {
-	for _, w := range words {
-		if mentionWords[w] {
-			return true
-		}
-	}
-	return false
-}
+func mentions(words []string) bool { return anyOf(words, mentionWords) }
 
 func mentionReason(s sentence, c clause) string {
 	switch {
@@ -121,12 +114,7 @@ func mentionReason(s sentence, c clause) string {
 }
 
 func anyOf(words []string, m map[string]bool) bool {
-	for _, w := range words {
-		if m[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return m[w] })
 }
 
 // context tells why an approving clause does not speak for the user here: it
@@ -196,15 +184,10 @@ func (t text) listed(i int, said matched) bool {
 	if len(s.clauses) != 1 || said.gate != "" || len(s.clauses[0].words) != 1 {
 		return false
 	}
-	for _, k := range []int{i - 1, i + 1} {
-		if k < 0 || k >= len(t.sentences) {
-			continue
-		}
-		o := t.sentences[k]
-		if o.line != s.line-1 && o.line != s.line+1 || len(o.words()) != 1 || o.end != 0 {
-			continue
-		}
-		if _, weight := goAheadClause(o.words(), nil); weight == 0 && !mentions(o.words()) {
+	if i > 0 {
+		above := t.sentences[i-1]
+		_, weight := goAheadClause(above.words(), nil)
+		if above.line == s.line-1 && len(above.words()) == 1 && above.end == 0 && weight == 0 && !mentions(above.words()) {
 			return true
 		}
 	}
@@ -330,23 +313,7 @@ func (t text) undone(found []position, waiting Gate) string {
 			return r
 		}
 	}
-	if t.offers() {
-		return Quoted
-	}
 	return ""
-}
-
-// offers tells whether the text names what could be answered instead, as a menu
-// does: "approve / decline", "1) approve 2) ask later".
-func (t text) offers() bool {
-	for _, s := range t.sentences {
-		for _, c := range s.clauses {
-			if c.conj != "then" && alternative.MatchString(c.String()) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // nearby is how many clauses back a pronoun may point.

@@ -24,6 +24,9 @@ type place struct {
 // undoes tells why the clause undoes the approval; empty if it does not.
 func (p place) undoes() string {
 	text := " " + p.c.String() + " "
+	if p.c.conj != "then" && alternative.MatchString(p.c.String()) { // a menu: "approve / decline"
+		return Quoted
+	}
 	if mentions(p.c.words) {
 		if r := p.mention(); r != "" {
 			return r
@@ -130,7 +133,7 @@ func (p place) retracts(text string) bool {
 		return false // "use tabs, not spaces"
 	case first == "no" || first == "nope" || first == "nah" || first == "not":
 		return len(words) == 1 || first != "no" || afterNo[words[1]]
-	case p.s.end == '?' && len(p.s.words()) <= 3 && (anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
+	case p.s.end == '?' && len(p.s.words()) <= 3 && (p.c.conj == "or" || anyOf(p.s.words(), asks) || tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
 		return true
 	}
 	return false

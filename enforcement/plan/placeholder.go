@@ -110,38 +110,26 @@ var hollow = wordSet(`a an the this that these those it its they we i you me us 
 	capability plan description information info tomorrow today further stuff things thing nothing none no
 	unknown known sure open left blank empty pending missing`)
 
+// announced are words by which a text says that something is still to come.
+var announced = wordSet(`fill insert placeholder template follow follows coming come comes goes soon later here put
+	describe unknown open blank empty pending missing write`)
+
+// undone are words behind which a participle leaves the content open.
+var undone = wordSet(`be being not yet`)
+
 // undetermined tells whether a paragraph says only that it is still to be
-// written: every word is hollow and one phrase announces the absence.
+// written: every word is hollow and one announces the absence.
 func undetermined(t string) bool {
 	words := plainWords(t)
-	if len(words) == 0 || len(words) > 25 {
-		return false
-	}
+	open, before := false, ""
 	for _, w := range words {
 		if !hollow[w] && !decided[w] {
 			return false
 		}
+		open = open || announced[w] || decided[w] && undone[before]
+		before = w
 	}
-	text := " " + strings.Join(words, " ") + " "
-	for _, w := range words {
-		if decided[w] && (strings.Contains(text, " be "+w+" ") || strings.Contains(text, "not yet "+w) ||
-			strings.Contains(text, " not "+w+" yet") || strings.Contains(text, " being "+w)) {
-			return true
-		}
-	}
-	for _, phrase := range []string{
-		" fill in ", " fill this ", " fill me ", " fill out ", " to follow ", " will follow ", " follows later ",
-		" coming soon ", " come later ", " comes later ", " goes here ", " go here ", " placeholder ", " template ",
-		" insert ", " text here ", " content here ", " description here ", " analysis here ", " files here ",
-		" rules here ", " capabilities here ", " list here ", " describe ", " put ", " none yet ", " nothing yet ",
-		" not yet known ", " unknown yet ", " still unknown ", " not known yet ", " still open ", " left blank ",
-		" left empty ", " nothing here ", " write this ", " write here ", " add details ", " still missing ", " pending ",
-	} {
-		if strings.Contains(text, phrase) {
-			return true
-		}
-	}
-	return false
+	return open && len(words) > 1
 }
 
 // latin is the vocabulary of the typesetters' filler text.

@@ -37,7 +37,6 @@ type goFile struct {
 	ast     *ast.File
 	imports map[string]string // local name to import path
 	helpers map[string]*ast.FuncDecl
-	empty   map[string]bool // variables that are set to a collection without elements
 	grammar *grammar
 	base    *scope
 }
@@ -63,7 +62,6 @@ func readGo(src []byte) []test {
 	}
 	f.grammar = goGrammar(f.mockTypes())
 	f.base = newScope(f.grammar)
-	f.empty = f.emptied()
 	suite := f.runsSuite()
 	if f.runsNothing() {
 		return nil
@@ -155,32 +153,10 @@ func (f *goFile) mockTypes() map[string]bool {
 	return out
 }
 
-func (f *goFile) emptied() map[string]bool {
-	out := map[string]bool{}
-	ast.Inspect(f.ast, func(n ast.Node) bool {
-		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 0 && spec.Type != nil && noElement(&ast.CompositeLit{Type: spec.Type}) && collection(spec.Type) {
-			for _, name := range spec.Names {
-				if _, seen := out[name.Name]; !seen {
-					out[name.Name] = true
-				}
-			}
-		}
-		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
-			lit, ok := a.Rhs[0].(*ast.CompositeLit)
-			if name := identName(a.Lhs[0]); name != "" {
-				was, seen := out[name]
-				out[name] = ok && noElement(lit) && (was || !seen)
-			}
-		}
-		return true
-	})
-	return out
-}
-
 func collection(typ ast.Expr) bool {
-	_, list := typ.(*ast.ArrayType)
+	array, list := typ.(*ast.ArrayType)
 	_, table := typ.(*ast.MapType)
-	return list || table
+	return list && array.Len == nil || table
 }
 
 // runsNothing tells whether the file's own TestMain runs no test.

@@ -71,7 +71,15 @@ func (s *scope) zero(body *ast.BlockStmt) {
 	ast.Inspect(body, visit)
 	ast.Inspect(body, func(n ast.Node) bool {
 		spec, is := n.(*ast.ValueSpec)
-		if !is || len(spec.Values) > 0 || !zeroes[identName(spec.Type)] {
+		if !is || len(spec.Values) > 0 {
+			return true
+		}
+		for _, name := range spec.Names {
+			if collection(spec.Type) && s.assigned(name.Name) == 0 {
+				s.set(void, name.Name, true)
+			}
+		}
+		if !zeroes[identName(spec.Type)] {
 			return true
 		}
 		for _, name := range spec.Names {
@@ -151,24 +159,10 @@ func (v *goVisitor) alwaysLeaves(st ast.Stmt) bool {
 	return holds && fixed && (v.skips(i.Body.List[0]) || leavesBlock(i.Body.List[0]))
 }
 
-// nothing tells whether a collection is an empty literal, or a variable that
-// holds one.
+// nothing tells whether a loop goes over nothing.
 func (v *goVisitor) nothing(x ast.Expr) bool {
-	if lit, ok := x.(*ast.CompositeLit); ok {
-		return noElement(lit)
-	}
-	if lit, ok := x.(*ast.BasicLit); ok {
-		return lit.Value == "0"
-	}
-	name := identName(x)
-	return name == "nil" || v.f.empty[name] && v.s.assigned(name) <= 1 && !v.s.grown[name] && !v.s.lent[name]
-}
-
-// noElement tells whether a literal is a collection without elements; one of an
-// array has those of its type.
-func noElement(lit *ast.CompositeLit) bool {
-	array, ok := lit.Type.(*ast.ArrayType)
-	return len(lit.Elts) == 0 && (!ok || array.Len == nil)
+	t := v.f.tokens(x)
+	return len(t) == 1 && (t[0].text == "0" || t[0].text == "nil") || v.s.nothing(t)
 }
 
 func combine(worth strength, guarded bool, inner strength) strength {

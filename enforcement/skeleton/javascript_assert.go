@@ -141,7 +141,7 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 	if prefixed(matcher, "toBe", "toEqual", "toHave", "toThrow", "toMatch", "toContain", "toStrict") && !called(t, c.close, matcher) {
 		return 0, false
 	}
-	if (contains(members, "resolves") || contains(members, "rejects")) && dropped(t, c.at) {
+	if (slices.Contains(members, "resolves") || slices.Contains(members, "rejects")) && dropped(t, c.at) {
 		return 0, false // nobody waits for it
 	}
 	subject := withoutThrows(c.args[0])
@@ -159,8 +159,6 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 	}
 	return s.check(subject, args[0]), true
 }
-
-func contains(members []string, name string) bool { return slices.Contains(members, name) }
 
 // dropped tells whether the value of the expression at i is nobody's: a statement of
 // its own, in a block.

@@ -105,7 +105,7 @@ func (s *scope) nothing(v []lexeme) bool {
 		v = v[1:]
 	}
 	if len(v) == 1 && v[0].kind == word {
-		return s.is(void, v[0].text) && s.assigned(v[0].text) == 1 && !s.grown[v[0].text]
+		return s.is(void, v[0].text) && s.assigned(v[0].text) <= 1 && !s.grown[v[0].text] && !s.lent[v[0].text]
 	}
 	if len(v) < 2 {
 		return false
@@ -117,7 +117,10 @@ func (s *scope) nothing(v []lexeme) bool {
 		}
 		return false
 	}
-	for _, t := range v[:last-1] {
+	for i, t := range v[:last-1] {
+		if t.text == "struct" && s.g.inverted { // a type of Go is written out
+			return closing(v, i+1) == last-2
+		}
 		if t.kind != word && t.text != "." && t.text != "<" && t.text != ">" && t.text != "[" && t.text != "]" && t.text != "!" && t.text != "::" {
 			return false
 		}

@@ -299,11 +299,7 @@ func pipeBefore(t []lexeme, i int) int {
 var imports = names("import use using open from module")
 
 func firstOnLine(t []lexeme, i int) string {
-	from := i
-	for from > 0 && t[from-1].line == t[i].line && i-from < longest {
-		from--
-	}
-	return t[from].text
+	return append(onLineBefore(t, i), t[i])[0].text
 }
 
 // onLineBefore is the line up to a token.
