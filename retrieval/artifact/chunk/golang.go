@@ -13,57 +13,31 @@ import (
 // dozen of one-line functions are read as one.
 const declarationTokens = 48
 
-// goOutline is that of a Go file. It is empty for one that does not parse.
-func goOutline(t lines, scratch *Scratch) outline {
-	h, ok := hollowed(t.text, scratch.hollow)
-	scratch.hollow = h
-	if ok {
-		if o, err := goOutlineOf(t, h); err == nil {
-			return o
-		}
-	}
-	o, _ := goOutlineOf(t, hollow{text: []byte(t.text), commented: true})
-	return o
-}
-
-// goOutlineOf parses the hollow text of a file. With an error it is the outline
-// of what could be made of it.
-func goOutlineOf(t lines, h hollow) (outline, error) {
+// goOutline is that of a Go file: of what could be made of it where it has errors,
+// and empty where that is nothing.
+func goOutline(t lines) outline {
 	files := token.NewFileSet()
-	mode := parser.SkipObjectResolution
-	if h.commented {
-		mode |= parser.ParseComments
-	}
-	file, err := parser.ParseFile(files, "", h.text, mode)
+	file, err := parser.ParseFile(files, "", t.text, parser.SkipObjectResolution|parser.ParseComments)
 	if file == nil || err != nil && len(file.Decls) == 0 {
-		return outline{}, err
+		return outline{}
 	}
 	base := files.File(file.FileStart).Base()
-	origin := func(p token.Pos) int { return h.origin(min(max(int(p)-base, 0), len(h.text))) }
-	line := func(p token.Pos) int { return t.at(origin(p)) }
+	line := func(p token.Pos) int { return t.at(min(max(int(p)-base, 0), len(t.text))) }
 	o := goOutliner{lines: t, outline: outline{least: declarationTokens}}
-	o.sections = make([]section, 0, len(file.Decls)+len(h.functions)+1)
-	o.symbols = make([]artifact.Symbol, 0, len(file.Decls)+len(h.functions)+1)
+	o.sections = make([]section, 0, len(file.Decls)+1)
+	o.symbols = make([]artifact.Symbol, 0, len(file.Decls)+1)
 	o.symbols = append(o.symbols, artifact.Symbol{Name: file.Name.Name, Kind: "module", Line: line(file.Package) + 1})
 	o.sections = append(o.sections, section{heading: "package " + file.Name.Name})
 	o.free = line(file.Name.End()-1) + 1
-	next := 0 // of the functions that the parser did not see
-	functions := func(before int) {
-		for ; next < len(h.functions) && h.functions[next].from < before; next++ {
-			o.function(h.functions[next])
-		}
-	}
 	for _, decl := range file.Decls {
-		functions(origin(decl.Pos()))
 		if generic, is := decl.(*ast.GenDecl); !is || generic.Tok != token.IMPORT || len(o.sections) > 1 {
 			symbols := goSymbols(decl, line)
 			o.declare(docLine(decl, line), strings.Join(namesOf(symbols), ", "), symbols...)
 		}
 		o.free = line(decl.End()-1) + 1
 	}
-	functions(len(t.text))
 	o.sections[len(o.sections)-1].to = t.count()
-	return o.outline, err
+	return o.outline
 }
 
 // goOutliner makes an outline of declarations, in their order.
@@ -71,17 +45,6 @@ type goOutliner struct {
 	lines
 	outline
 	free int // the first line that belongs to no declaration yet
-}
-
-// function takes a declaration that no parser saw.
-func (o *goOutliner) function(f function) {
-	line := o.at(f.from)
-	if s := f.symbol(o.text, line+1); o.text[f.name:f.nameEnd] == "_" {
-		o.declare(line, "")
-	} else {
-		o.declare(line, s.Name, s)
-	}
-	o.free = o.at(f.to-1) + 1
 }
 
 // declare begins the section of a declaration at its line or at comments above

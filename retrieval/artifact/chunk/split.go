@@ -11,7 +11,6 @@ import (
 // for concurrent use.
 type Scratch struct {
 	starts []int
-	hollow hollow
 }
 
 // Split cuts a text that is valid UTF-8. The language is one of those that
@@ -26,7 +25,7 @@ func Split(language, text string, scratch *Scratch) ([]artifact.Chunk, []artifac
 	var o outline
 	switch {
 	case language == "go":
-		o = goOutline(t, scratch)
+		o = goOutline(t)
 	case language == "markdown":
 		o = markdownOutline(t)
 	case grammars[language] != nil:
