@@ -437,7 +437,7 @@ func TestWordings(t *testing.T) {
 		"Approved. I don't understand step 2.": Plan, "Approved. Step 2 makes no sense to me.": Plan,
 		"wow great, approved, totally not broken at all": Plan, "approved, good luck explaining that to Tom": Plan,
 		"plan ok, approved": Tests, "approved. Or is it?": Plan,
-		"👍?":                Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
+		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
 	for p, g := range no {
