@@ -52,6 +52,7 @@ const (
 // keeper serves the notifications of one command.
 type keeper struct {
 	listener uintptr
+	legacy   uintptr
 	since    int64 // sockets made before are not the command's own; nanoseconds
 	daily    func() []daily
 	refused  chan string
@@ -65,7 +66,8 @@ type keeper struct {
 	}
 	waiting struct { // calls that were not answered yet
 		sync.Mutex
-		calls map[uint64]bool
+		calls  map[uint64]bool
+		closed bool // another process answers those to come
 	}
 	stop    [2]int // a pipe that is closed to stop
 	serving bool   // under waiting's lock
@@ -169,12 +171,19 @@ func (k *keeper) begin() {
 }
 
 // bequeath keeps the limits for the process that may go on, where none of them is made
-// anew: each with a letter before it and a zero behind it.
-func (k *keeper) bequeath() {
+// anew: each with a letter before it and a zero behind it. It returns the descriptor of
+// that, and one that is kept free for the listener.
+func (k *keeper) bequeath() (listener, legacy uintptr, err error) {
 	name := [1]byte{}
 	memory, _, errno := syscall.Syscall(keeperArch.memfd, uintptr(unsafe.Pointer(&name)), memfdCloseOnExec, 0)
 	if errno != 0 {
-		return // what is left may change no modes then
+		return 0, 0, errno
+	}
+	defer func() { _ = syscall.Close(int(memory)) }()
+	for _, reserved := range []*uintptr{&k.listener, &k.legacy} {
+		if *reserved, err = fcntlWith(memory, syscall.F_DUPFD_CLOEXEC, legacyFd+1); err != nil {
+			return 0, 0, err
+		}
 	}
 	var all []byte
 	for _, path := range slices.Concat(k.limits.write, k.limits.around, k.limits.devices) {
@@ -183,9 +192,8 @@ func (k *keeper) bequeath() {
 	for _, path := range k.limits.loose {
 		all = append(append(append(all, 'l'), path...), 0)
 	}
-	_, _ = syscall.Write(int(memory), all)
-	_ = syscall.Dup3(int(memory), legacyFd, syscall.O_CLOEXEC)
-	_ = syscall.Close(int(memory))
+	_, err = syscall.Write(int(memory), all)
+	return k.listener, k.legacy, err
 }
 
 // handOver lets another process go on, which is told at which sockets the command
@@ -197,9 +205,9 @@ func (k *keeper) handOver() {
 	}
 	k.waiting.Lock()
 	defer k.waiting.Unlock()
+	k.waiting.closed = true
 	for id := range k.waiting.calls {
-		a := answer{id: id, errno: -int32(syscall.EINTR)}
-		_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
+		k.interrupt(id)
 	}
 	clear(k.waiting.calls)
 	k.own.Lock()
@@ -208,7 +216,13 @@ func (k *keeper) handOver() {
 	for socket := range k.own.sockets {
 		all = append(strconv.AppendUint(append(all, 's'), uint64(socket), 10), 0)
 	}
-	_, _ = syscall.Write(legacyFd, all)
+	_, _ = syscall.Write(int(k.legacy), all)
+}
+
+// interrupt has whoever made a call make it again.
+func (k *keeper) interrupt(id uint64) {
+	a := answer{id: id, errno: -int32(syscall.EINTR)}
+	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
 }
 
 // farewell is how many milliseconds answers may still take when another process goes on.
@@ -253,33 +267,47 @@ func heir(o Options) *keeper {
 func (k *keeper) serve() {
 	look := []looked{{fd: int32(k.listener), want: pollIn}, {fd: int32(k.stop[0]), want: pollIn}}
 	for {
-		if errno := poll(look, -1); errno != 0 && errno != syscall.EINTR {
-			return
-		}
-		switch {
-		case look[1].found != 0:
+		switch errno := poll(look, -1); {
+		case errno == syscall.EINTR: // what was found is of the time before
+		case errno != 0 || look[1].found != 0:
 			return
 		case look[0].found&pollIn != 0:
-			k.receive()
+			if !k.receive() {
+				return
+			}
 		case look[0].found != 0: // everybody is gone
 			return
 		}
 	}
 }
 
-func (k *keeper) receive() {
+// receive takes a call and has it answered; ok is false where the descriptor is none of
+// a listener.
+func (k *keeper) receive() (ok bool) {
 	n := new(notification)
-	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifReceive, uintptr(unsafe.Pointer(n))); errno != 0 {
-		return // whoever asked is gone
+	switch _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifReceive, uintptr(unsafe.Pointer(n))); errno {
+	case 0:
+	case syscall.ENOTTY, syscall.EBADF, syscall.EINVAL:
+		return false
+	default:
+		return true // whoever asked is gone
 	}
 	k.waiting.Lock()
-	k.waiting.calls[n.id] = true
+	closed := k.waiting.closed
+	if !closed {
+		k.waiting.calls[n.id] = true
+	}
 	k.waiting.Unlock()
+	if closed {
+		k.interrupt(n.id)
+		return true
+	}
 	k.room <- true
 	go func() { // a connection may take its time
 		k.answer(n)
 		<-k.room
 	}()
+	return true
 }
 
 func (k *keeper) answer(n *notification) {

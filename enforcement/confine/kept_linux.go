@@ -26,7 +26,8 @@ import (
 // they were at an instant: it makes system calls with what was prepared, and nothing
 // else. The three share their descriptors until one becomes another program.
 
-// Descriptors that the process which stays hands on to the program it becomes.
+// Descriptors that the process which stays hands on to the program it becomes. Until
+// then they have other numbers, which nobody else uses.
 const (
 	listenerFd = 60 // of notifications
 	legacyFd   = 61 // what the process that goes on has to know
@@ -35,8 +36,10 @@ const (
 // startup is what the copies need.
 type startup struct {
 	parent, report       uintptr
-	rules                int     // of Landlock, -1 for none
-	nice                 uintptr // how little of the processor the command asks for
+	listener, legacy     uintptr         // reserved for what listenerFd and legacyFd become
+	rules                int             // of Landlock, -1 for none
+	nice                 uintptr         // how little of the processor the command asks for
+	files                *syscall.Rlimit // the host's, nil where it is this process's own
 	notified, alone      filterProgram
 	capabilities         *capabilities // nil where they need no change
 	dir, program         *byte
@@ -103,6 +106,7 @@ func afterForkInChild()
 //go:nosplit
 func fork(s *startup) (pid int, ends int32, errno syscall.Errno) {
 	beforeFork()
+	ends = -1 // what a kernel leaves that has no such descriptors
 	copied, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles|clonePidfd, &ends)
 	if copied != 0 || errno != 0 {
 		afterFork()
@@ -200,8 +204,8 @@ func (s *startup) keepOn() {
 	for fd := uintptr(0); errno == 0 && fd < 3; fd++ {
 		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, null, fd, 0)
 	}
-	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, listenerFd, syscall.F_SETFD, 0)
-	_, _, _ = syscall.RawSyscall(syscall.SYS_FCNTL, legacyFd, syscall.F_SETFD, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, s.listener, listenerFd, 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, s.legacy, legacyFd, 0)
 	_, _, _ = syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.self)), uintptr(unsafe.Pointer(&s.again[0])), uintptr(unsafe.Pointer(&s.ownVars[0])))
 	s.fail(toldLeft, 0) // nobody waits
 }
@@ -212,8 +216,10 @@ func (s *startup) keepOn() {
 //go:norace
 //go:nosplit
 func (s *startup) become() {
-	if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.priority)), syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
-		_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
+	if s.priority != nil {
+		if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.priority)), syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
+			_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, fd, uintptr(unsafe.Pointer(&s.order)), uintptr(len(foremost)))
+		}
 	}
 	_, _, _ = syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
 	if s.dir != nil {
@@ -223,6 +229,9 @@ func (s *startup) become() {
 	}
 	if s.rules >= 0 {
 		s.lay()
+	}
+	if s.files != nil {
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(s.files)), 0, 0, 0)
 	}
 	afterForkInChild()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.program)), uintptr(unsafe.Pointer(&s.args[0])), uintptr(unsafe.Pointer(&s.vars[0])))
@@ -255,7 +264,9 @@ func (s *startup) lay() {
 	}
 	listener, errno := install(&s.notified, seccompNewListener)
 	if errno == 0 {
-		_, _, _ = syscall.RawSyscall(syscall.SYS_DUP3, listener, listenerFd, syscall.O_CLOEXEC)
+		if _, _, errno = syscall.RawSyscall(syscall.SYS_DUP3, listener, s.listener, syscall.O_CLOEXEC); errno != 0 {
+			s.fail(toldNoHold, errno)
+		}
 		_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, listener, 0, 0)
 		s.tell(toldLaid, 1)
 		return
@@ -287,10 +298,10 @@ func install(program *filterProgram, flags uintptr) (listener uintptr, errno sys
 
 // prepared makes what the copies need.
 func prepared(o Options, l limits, rules *ruleset, program string, began int64) (*startup, error) {
-	s := &startup{parent: uintptr(os.Getpid()), rules: -1, awaited: 1<<(syscall.SIGCHLD-1) | 1<<(parentGone-1)}
+	s := &startup{parent: uintptr(os.Getpid()), rules: -1, files: hostsFiles(), awaited: 1<<(syscall.SIGCHLD-1) | 1<<(parentGone-1)}
 	copy(s.order[:], foremost)
 	if above, _, errno := syscall.RawSyscall(syscall.SYS_GETPRIORITY, 0, 0, 0); errno == 0 {
-		s.nice = min(20-above+humbler, 19) // the call counts from 1 for what is nicest
+		s.nice = uintptr(min(20-int(above)+humbler, 19)) // the call counts from 1 for what is nicest
 	}
 	if rules != nil {
 		s.rules = rules.fd
@@ -317,7 +328,9 @@ func prepared(o Options, l limits, rules *ruleset, program string, began int64) 
 	}
 	s.self, _ = syscall.BytePtrFromString("/proc/self/exe")
 	s.null, _ = syscall.BytePtrFromString("/dev/null")
-	s.priority, _ = syscall.BytePtrFromString("/proc/self/oom_score_adj")
+	if own, _ := os.ReadFile("/proc/self/oom_score_adj"); len(own) < len("500\n") || own[0] < foremost[0] || own[0] == '-' {
+		s.priority, _ = syscall.BytePtrFromString("/proc/self/oom_score_adj") // else it comes first already
+	}
 	if o.Dir != "" {
 		if s.dir, err[0] = syscall.BytePtrFromString(o.Dir); err[0] != nil {
 			return nil, wrong("confine: "+o.Dir, err[0])
@@ -326,11 +339,30 @@ func prepared(o Options, l limits, rules *ruleset, program string, began int64) 
 	return s, nil
 }
 
+// hostsFiles is how many descriptors the host lets a process have, nil where this process
+// has as many: this language's programs raise theirs, and starts of its library alone put
+// it back.
+func hostsFiles() *syscall.Rlimit {
+	var own, hosts syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own) != nil || own.Cur != own.Max-1 {
+		return nil
+	}
+	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(os.Getppid()), syscall.RLIMIT_NOFILE, 0, uintptr(unsafe.Pointer(&hosts)), 0, 0)
+	if errno != 0 || hosts.Max != own.Max || hosts.Cur >= own.Cur {
+		return nil
+	}
+	return &hosts
+}
+
 // keepLeft keeps what a command left running, in the place of the process that ran it,
 // until nothing is left.
 func keepLeft(o Options) {
 	signal.Ignore(append(passed, typed...)...)
 	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
+	if o.Whole {                // its host ended whoever would have ended what is left
+		endAll(os.Getpid())
+		return
+	}
 	keeper := heir(o)
 	keeper.above = os.Getpid()
 	go keeper.serve()

@@ -12,22 +12,13 @@ import (
 func Left(project string) (keepers []int) {
 	for _, pid := range processes() {
 		args := arguments(pid)
-		if (project == "" || option(args, "--project") == project) && option(args, "--profile") == string(Implementation) && keepsCommand(pid, args) {
+		// Above a command are the one that was asked for it, a copy of that, and in the
+		// end the one that keeps what it left.
+		if (project == "" || option(args, "--project") == project) && option(args, "--profile") == string(Implementation) && limitsIn(args) != nil {
 			keepers = append(keepers, pid)
 		}
 	}
 	return keepers
-}
-
-// keepsCommand reports whether a process stays above a command: one that began it, as
-// a copy of its parent, or one that keeps what it left.
-func keepsCommand(pid int, args [][]byte) bool {
-	limits := limitsIn(args)
-	if limits == nil || string(args[2]) == KeptOption {
-		return limits != nil
-	}
-	parent, _ := parentOf(pid)
-	return slices.EqualFunc(args, arguments(parent), bytes.Equal)
 }
 
 // arguments are those of a process, nil where the system does not show them.

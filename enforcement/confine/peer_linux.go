@@ -73,7 +73,7 @@ func keptBy(pid int, limits [][]byte) bool {
 		if !alive || parent <= 1 {
 			return false
 		}
-		if args := arguments(parent); keepsCommand(parent, args) && slices.EqualFunc(limitsIn(args), limits, bytes.Equal) {
+		if own := limitsIn(arguments(parent)); own != nil && slices.EqualFunc(own, limits, bytes.Equal) {
 			return true
 		}
 		pid = parent

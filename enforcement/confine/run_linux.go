@@ -125,8 +125,12 @@ func (c *command) start(o Options, abi int, program string) error {
 	if err := syscall.Pipe2(c.reports[:], syscall.O_CLOEXEC); err != nil {
 		return wrong("confine: a pipe", err)
 	}
-	c.keeper.bequeath()
-	s.report = uintptr(c.reports[1])
+	s.report, s.listener, s.legacy = uintptr(c.reports[1]), ^uintptr(0), ^uintptr(0)
+	if abi > 0 {
+		if s.listener, s.legacy, err = c.keeper.bequeath(); err != nil {
+			return wrong("confine: descriptors for what the command may leave running", err)
+		}
+	}
 	syscall.ForkLock.Lock()
 	pid, ends, errno := fork(s)
 	syscall.ForkLock.Unlock()
@@ -146,11 +150,17 @@ func (c *command) hear() (what uint32, number int, ok bool) {
 		switch errno := poll(look, watching); {
 		case errno == syscall.EINTR:
 			continue
-		case errno == 0 && look[0].found == 0 && look[1].found == 0:
+		case errno != 0:
+			return 0, 0, false
+		case look[0].found == 0:
+			if ended, _ := syscall.Wait4(c.copy, nil, syscall.WNOHANG, nil); ended == c.copy {
+				return 0, 0, false
+			}
+			if look[1].found != 0 { // Linux 5.2 has such descriptors, and they tell nothing
+				look[1].fd, look[1].found = -1, 0
+			}
 			c.dispersed = disperse(c.copy) || c.dispersed
 			continue
-		case errno != 0 || look[0].found == 0:
-			return 0, 0, false
 		}
 		var word [2]uint32
 		n, err := syscall.Read(c.reports[0], (*[8]byte)(unsafe.Pointer(&word))[:])

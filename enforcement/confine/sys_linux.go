@@ -91,8 +91,10 @@ func closeOnExec(first uintptr) {
 	_, _, _ = syscall.RawSyscall(sysCloseRange, first, ^uintptr(0)>>32, closeRangeCloexec)
 }
 
-func fcntl(fd int, command uintptr) (uintptr, error) {
-	value, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), command, 0)
+func fcntl(fd int, command uintptr) (uintptr, error) { return fcntlWith(uintptr(fd), command, 0) }
+
+func fcntlWith(fd, command, argument uintptr) (uintptr, error) {
+	value, _, errno := syscall.Syscall(syscall.SYS_FCNTL, fd, command, argument)
 	if errno != 0 {
 		return 0, errno
 	}

@@ -134,8 +134,13 @@ func disperse(top int) bool {
 	if _, threads := familyOf(top); threads <= crowd() {
 		return false
 	}
-	for alive := descendantsOf(top); len(alive) > 0; alive = descendantsOf(top) {
+	for range 1000 { // one that waits for a device ends after that
+		alive := descendantsOf(top)
+		if len(alive) == 0 {
+			break
+		}
 		kill(alive)
+		pause(1)
 	}
 	return true
 }

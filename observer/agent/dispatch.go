@@ -139,9 +139,10 @@ func landing(workspace, name string) string {
 	}
 	real, err := filepath.EvalSymlinks(name)
 	if info, lost := os.Lstat(name); err != nil && (lost != nil || info.Mode()&os.ModeSymlink == 0) {
+		at := strings.LastIndexByte(name, '/') + 1 // what leads upwards leads there from where links lead
 		var dir string
-		if dir, err = filepath.EvalSymlinks(filepath.Dir(name)); err == nil {
-			real = filepath.Join(dir, filepath.Base(name))
+		if dir, err = filepath.EvalSymlinks(name[:max(at, 1)]); err == nil {
+			real = filepath.Join(dir, name[at:])
 		}
 	}
 	if err != nil {

@@ -59,7 +59,7 @@ func TestDenialIsAResultAndAnEventAndNothingElse(t *testing.T) {
 // A file that the shell itself writes is one that /write may write, wherever links lead.
 func TestRedirectionsNeedWrite(t *testing.T) {
 	b := newBench(t, map[string]string{"dev": `{"name":"dev","capabilities":["/exec cmd=git","/write path=docs/**"]}`}, map[string][]string{
-		"dev": {"/exec git log > a\n/exec git log > docs/out\n/exec git log > docs/up/a\n/exec git log > docs/dangling\n/exec git log > docs/in\n", "Done."},
+		"dev": {"/exec git log > a\n/exec git log > docs/out\n/exec git log > docs/up/a\n/exec git log > docs/dangling\n/exec git log > docs/in\n/exec git log > docs/up/../evil\n/exec git log > docs/./more\n", "Done."},
 	})
 	if err := os.Mkdir(filepath.Join(b.dir, "docs"), 0o700); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestRedirectionsNeedWrite(t *testing.T) {
 		}
 	}
 	b.run("dev", "x")
-	if got := b.ran(); got != "/exec git log > docs/out" {
+	if got := b.ran(); got != "/exec git log > docs/out, /exec git log > docs/./more" {
 		t.Errorf("ran %s; told %s", got, b.told())
 	}
 }

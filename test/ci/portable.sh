@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 everywhere=(
 	./schemas ./schemas/filelock ./schemas/glob ./schemas/jsonschema
 	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
-	./enforcement/dialect/address
+	./observer/agent/address
 	./retrieval/bm25 ./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector
 	./retrieval/embed/number ./retrieval/embed/static
 	./retrieval/artifact ./retrieval/artifact/glyph ./retrieval/artifact/inject ./retrieval/artifact/mention ./retrieval/artifact/strategy

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/vault"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
@@ -98,7 +98,7 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 
 // TestApproveSignsWithThePersonsKey: exactly what was shown, by the key that is kept.
 func TestApproveSignsWithThePersonsKey(t *testing.T) {
-	vault.Fake()
+	oskeyring.Fake()
 	s := approver(planOffer)
 	var dir string
 	s.before = func(c *client.Client) {
@@ -129,7 +129,7 @@ func TestApproveSignsWithThePersonsKey(t *testing.T) {
 	if by, err := evidence.Person(schemas.Session("s"), act); err != nil || by.Name() != "ann@example.org" || sent.Signed.Act != sent.ActID {
 		t.Errorf("%+v is signed by %v, %v", sent, by, err)
 	}
-	if err := vault.Put(vault.Name(dir, "person"), "no key"); err != nil {
+	if err := oskeyring.Put(oskeyring.Name(dir, "person"), "no key"); err != nil {
 		t.Fatal(err)
 	}
 	s = approver(planOffer)

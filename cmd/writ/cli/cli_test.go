@@ -529,7 +529,7 @@ func TestInitRefusesWhatIsNoProject(t *testing.T) {
 // and the names of files' kinds nothing.
 // lightRooms are what the client links of rooms that it is too small for.
 var lightRooms = []string{
-	"enforcement/ancestry",
+	"enforcement/processtree",
 	"enforcement/check/files",
 	"enforcement/confine",
 	"enforcement/confine/worktree",

@@ -40,6 +40,9 @@ func run(args []string) (exit int, ran bool) {
 		return 0, false
 	}
 	dir, err := os.Getwd()
+	if err != nil && args[0] == confine.KeptOption {
+		dir, err = "/", nil // what keeps a job goes on where its folder is gone
+	}
 	if err != nil {
 		return 0, false
 	}

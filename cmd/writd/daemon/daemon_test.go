@@ -672,7 +672,7 @@ symptoms: [the animal looks like a horse, all white]
 	if err != nil || len(report.Imported) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "the zebra has no stripes"})
+	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "draw a zebra with stripes for the picture"})
 	if err != nil || len(answer.Rules) == 0 || answer.Rules[0].ID != "ZEB-STRIPE-001" || !strings.HasPrefix(answer.Embedder, "all-MiniLM-") {
 		t.Errorf("%+v, %v", answer.Rules, err)
 	}

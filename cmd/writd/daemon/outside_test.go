@@ -15,7 +15,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/vault"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/projections/audit/move"
@@ -43,7 +43,7 @@ func outsideNATS(t *testing.T) (address string) {
 // TestTheKeyringSignsIn: where no file has the credential of a role, the system's
 // keyring does; one that cannot be used is named, and nothing else is tried.
 func TestTheKeyringSignsIn(t *testing.T) {
-	vault.Fake()
+	oskeyring.Fake()
 	address := strings.Replace(outsideNATS(t), "writ:secret@", "", 1)
 	data := t.TempDir()
 	settings := config.DefaultSettings()
@@ -51,7 +51,7 @@ func TestTheKeyringSignsIn(t *testing.T) {
 	keep := func(secret string) {
 		t.Helper()
 		for _, role := range []string{"daemon", "hook", "admin"} {
-			if err := vault.Put(vault.Name(data, role), secret); err != nil {
+			if err := oskeyring.Put(oskeyring.Name(data, role), secret); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -103,7 +103,7 @@ func newFlags(name, does, example string, errw io.Writer) *flag.FlagSet {
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(errw)
 	flags.Usage = func() {
-		_, _ = fmt.Fprintf(errw, "%s\n\nUsage: writ %s [flags]\nExample: %s\n\n", does, name, example)
+		_, _ = fmt.Fprintf(errw, "%s\n\nUsage: writ %s [flags]\nExample: %s\n\n", does, cmp.Or(typed[name], name), example)
 		flags.PrintDefaults()
 	}
 	return flags

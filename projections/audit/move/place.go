@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/vault"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -92,7 +92,7 @@ func (p *Place) arrive(dir, credentials string) error {
 	if !p.Arriving {
 		return nil
 	}
-	from, to := filepath.Join(credentials, brought, vault.Elsewhere), filepath.Join(credentials, vault.Elsewhere)
+	from, to := filepath.Join(credentials, brought, oskeyring.Elsewhere), filepath.Join(credentials, oskeyring.Elsewhere)
 	_, err := os.Stat(from)
 	if err == nil {
 		if err = os.RemoveAll(to); err == nil {

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/bus/rights"
-	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -46,7 +46,7 @@ func (n NATS) TLS(dir string) bus.TLS {
 // Options are how the daemon of a data directory connects to a place, with a credential
 // where there is none of its own.
 func (n NATS) Options(dir, credentials string, other bus.Credential) (o bus.Options, err error) {
-	own, err := vault.Credential(dir, credentials, string(rights.Daemon), true)
+	own, err := oskeyring.Credential(dir, credentials, string(rights.Daemon), true)
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
 		own = other
@@ -77,7 +77,7 @@ func KeepCredentials(credentials, from string) error {
 			return err
 		}
 	}
-	folder := filepath.Join(credentials, vault.Elsewhere)
+	folder := filepath.Join(credentials, oskeyring.Elsewhere)
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}

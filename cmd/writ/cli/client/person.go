@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"strings"
 
-	"github.com/writbus/writ/bus/vault"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/enforcement/ancestry"
+	"github.com/writbus/writ/enforcement/processtree"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -36,7 +36,7 @@ func (a *Client) unattended(s config.Settings) string {
 	if a.Env.Unattended != nil {
 		return a.Env.Unattended(s.Terminals)
 	}
-	return ancestry.Unattended(s.Terminals)
+	return processtree.Unattended(s.Terminals)
 }
 
 // settings are those of the data directory, the strict ones where they cannot be
@@ -62,7 +62,7 @@ func (a *Client) settingsFile() string {
 }
 
 // AgentAround names what shows that an agent runs the command, "" for nothing.
-func (a *Client) AgentAround() string { return ancestry.Agent(a.Env.Getenv) }
+func (a *Client) AgentAround() string { return processtree.Agent(a.Env.Getenv) }
 
 // NotAgents refuses what is not on the list for agents where one is around.
 func (a *Client) NotAgents() error {
@@ -92,9 +92,9 @@ func (a *Client) NotForAgents() error {
 }
 
 // Secrets are those of this data directory.
-func (a *Client) Secrets() (vault.Secrets, error) {
+func (a *Client) Secrets() (oskeyring.Secrets, error) {
 	dir, err := a.Env.DataDir()
-	return vault.Secrets{DataDir: dir, Credentials: config.Layout{Root: dir}.Credentials()}, err
+	return oskeyring.Secrets{DataDir: dir, Credentials: config.Layout{Root: dir}.Credentials()}, err
 }
 
 // PersonKey is the key that signs what the person here approves, and its public part;

@@ -96,7 +96,7 @@ func (a *app) queryCommand() *cobra.Command {
 func (a *app) showFound(reply retrieveReply, explained bool) {
 	st := a.Env.Style(a.Out)
 	if len(reply.Rules) == 0 {
-		a.Printf("No rule is relevant (probability %.2f, embedder %s).\n", reply.Probability, reply.Embedder)
+		a.Printf("No rule is relevant (probability %.2f, embedder %s). With --kind words, rules are found by their words alone.\n", reply.Probability, reply.Embedder)
 		return
 	}
 	for _, r := range reply.Rules {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/bus/vault"
+	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/projections/audit/team"
@@ -46,7 +46,7 @@ func (a *app) credentialCommand() *cobra.Command {
 		Use: "credential ROLE FILE|-", Short: "Keep how a role signs in, in the system's keyring",
 		Long:      team.CredentialWords,
 		Example:   "  writ team credential daemon daemon.creds\n  writ team credential hook - < hook.nk",
-		ValidArgs: vault.Roles,
+		ValidArgs: oskeyring.Roles,
 		Args:      cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return a.keep(args[0], args[1])

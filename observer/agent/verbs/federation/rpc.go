@@ -16,7 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2aclient"
 
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 )
 
 // maxAnswer bounds what a peer answers, in bytes.

@@ -8,7 +8,7 @@
 package outside
 
 import (
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/federation"
 	"github.com/writbus/writ/observer/agent/verbs/web"

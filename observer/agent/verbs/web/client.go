@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 )
 
 // Limits of one fetch, as the language has them.

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas/excerpt"
 )

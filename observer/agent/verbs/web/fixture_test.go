@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/web/webtest"
 )
@@ -162,7 +162,7 @@ func (s *site) get(t *testing.T, url string, grants ...string) verbs.Result {
 // hostile are the URLs that the guard's own tests refuse.
 func hostile(t *testing.T) []string {
 	t.Helper()
-	raw, err := os.ReadFile("../../../../enforcement/dialect/address/testdata/hostile.json")
+	raw, err := os.ReadFile("../../../../observer/agent/address/testdata/hostile.json")
 	if err != nil {
 		t.Fatal(err)
 	}

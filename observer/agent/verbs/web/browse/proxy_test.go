@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/address"
 	"github.com/writbus/writ/observer/agent/verbs/web"
 	"github.com/writbus/writ/observer/agent/verbs/web/webtest"
 )
@@ -116,7 +116,7 @@ func TestProxyPassesThePublic(t *testing.T) {
 func TestProxyRefuses(t *testing.T) {
 	t.Parallel()
 	p := newTestProxy(t)
-	raw, err := os.ReadFile("../../../../../enforcement/dialect/address/testdata/hostile.json")
+	raw, err := os.ReadFile("../../../../../observer/agent/address/testdata/hostile.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-// Package vault keeps small secrets in the keyring of the operating system: the
+// Package oskeyring keeps small secrets in the keyring of the operating system: the
 // Secret Service on Linux, the Keychain on macOS, the Credential Manager on
 // Windows.
 //
@@ -6,7 +6,7 @@
 // without a keyring is told at once and never an error of its own: callers keep
 // their secrets in files then. It does not keep secrets from programs of the same
 // user: a keyring that is open answers all of them.
-package vault
+package oskeyring
 
 import (
 	"errors"

@@ -1,9 +1,9 @@
-// Package ancestry lists the processes above this one, and tells an agent's host
+// Package processtree lists the processes above this one, and tells an agent's host
 // among them.
 //
 // It sees what the operating system shows of them to this user. It does not see
 // a terminal that an agent made and drives from outside.
-package ancestry
+package processtree
 
 // Process is one process above this one.
 type Process struct {

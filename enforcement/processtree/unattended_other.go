@@ -1,6 +1,6 @@
 //go:build !linux
 
-package ancestry
+package processtree
 
 // Unattended tells nothing where the terminals of processes are not shown.
 func Unattended([]string) string { return "" }

@@ -1,4 +1,4 @@
-package ancestry
+package processtree
 
 import (
 	"path/filepath"

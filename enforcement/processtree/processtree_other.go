@@ -1,6 +1,6 @@
 //go:build !unix && !windows
 
-package ancestry
+package processtree
 
 import "os"
 

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package ancestry
+package processtree
 
 import (
 	"bufio"
