@@ -211,3 +211,48 @@ renice -n 0 -p $$ >/dev/null 2>&1; cat /proc/self/oom_score_adj; cut -d' ' -f19 
 		}
 	}
 }
+
+// TestACommandHasItsHostsLimitOfFiles, and not the one that this language's programs
+// give themselves.
+func TestACommandHasItsHostsLimitOfFiles(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		c := w.confined(w.options(ReadOnly, "/bin/sh", "-c", "ulimit -Sn"))
+		c.Args = append([]string{"/bin/sh", "-c", `ulimit -Sn 200; "$@"; exit $?`, "host", c.Path}, c.Args[1:]...)
+		c.Path = "/bin/sh"
+		if out, exit := w.result(c); exit != 0 || out != "200\n" {
+			t.Errorf("%s: %d %q", user, exit, out)
+		}
+	}
+}
+
+// TestManyOpenFilesAreNobodys: a host that left many descriptors open changes nothing of
+// how a command begins, ends and leaves something running.
+func TestManyOpenFilesAreNobodys(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		w := newWorld(t, uid)
+		null, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer null.Close()
+		c := w.confined(w.options(Implementation, "/bin/sh", "-c", "sleep 600 >/dev/null 2>&1 & echo left"))
+		for range 80 {
+			c.ExtraFiles = append(c.ExtraFiles, null)
+		}
+		if out, exit := w.result(c); exit != 0 || out != "left\n" {
+			t.Errorf("%s: %d %q", user, exit, out)
+		}
+		keeper := 0
+		for keeper == 0 { // the process that stayed becomes it once this one's has ended
+			for _, pid := range processes() {
+				if args := arguments(pid); len(args) > 2 && string(args[0]) == helper && string(args[2]) == KeptOption {
+					keeper = pid
+				}
+			}
+		}
+		EndLeft([]int{keeper})
+	}
+}
