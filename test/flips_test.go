@@ -72,7 +72,7 @@ type flipped struct {
 // flipFacts are the questions whose answers are the facts.
 var flipFacts = []string{
 	"replay --json --data", "session list --json", "session replay work-1", "rule list --json", "rule log ZOO-STRIPE-001", "rule review --json",
-	"query draw a zebra on a plain canvas", "recall billing tests race detector --include-hold --include-discard --min-score 0 --json", "memory export",
+	"query render the stripes of the zebra in the canvas component", "recall billing tests race detector --include-hold --include-discard --min-score 0 --json", "memory export",
 	"schedule list --all --json", "agent list --json", "audit verify", "passkey list --json",
 }
 

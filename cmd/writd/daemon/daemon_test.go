@@ -659,21 +659,21 @@ func (w *world) forgetIDs(s schemas.Stream) {
 
 func TestRuleIsFoundAfterItsImportIsAcknowledged(t *testing.T) {
 	w := usualWorld(t, false)
-	file := schemas.RuleFile{Path: "ZEB-STRIPE-001.md", Content: `---
-id: ZEB-STRIPE-001
-title: Paint stripes
+	file := schemas.RuleFile{Path: "INV-TOTAL-CENTS-001.md", Content: `---
+id: INV-TOTAL-CENTS-001
+title: Compute invoice totals in cents
 severity: high
-trigger: A zebra is drawn without stripes.
-statement: Paint the zebra's stripes before the picture is published.
-symptoms: [the animal looks like a horse, all white]
+trigger: Code adds up the lines of an invoice.
+statement: Add integer cents and convert once when printing.
+symptoms: [totals are off by a cent, the sum on the invoice differs from the lines]
 ---
 `}
 	report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: []schemas.RuleFile{file}})
 	if err != nil || len(report.Imported) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "draw a zebra with stripes for the picture"})
-	if err != nil || len(answer.Rules) == 0 || answer.Rules[0].ID != "ZEB-STRIPE-001" || !strings.HasPrefix(answer.Embedder, "all-MiniLM-") {
+	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "compute the invoice total"})
+	if err != nil || len(answer.Rules) == 0 || answer.Rules[0].ID != "INV-TOTAL-CENTS-001" || !strings.HasPrefix(answer.Embedder, "all-MiniLM-") {
 		t.Errorf("%+v, %v", answer.Rules, err)
 	}
 	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: []schemas.RuleFile{file}})
