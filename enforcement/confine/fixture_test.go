@@ -164,7 +164,7 @@ func (w *world) vars() []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + w.home, "TMPDIR=" + w.temp,
 		"P=" + w.project, "O=" + w.outside, "D=" + w.data, "T=" + w.temp, "SELF=" + helper,
-		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GORACE=" + os.Getenv("GORACE"), // whose detector waits at each process's end
 	}
 }
 
