@@ -174,7 +174,7 @@ func topic(c clause) bool {
 	if _, ok := c.approves(); ok {
 		return true
 	}
-	return len(c.words) > 1 && anyOf(c.words, speaker) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+	return len(c.words) > 1 && (anyOf(c.words, speaker) || ownSide.MatchString(" "+s+" ")) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
 }
 
 // listed tells whether a bare word stands in a pasted list of values rather
@@ -184,10 +184,11 @@ func (t text) listed(i int, said matched) bool {
 	if len(s.clauses) != 1 || said.gate != "" || len(s.clauses[0].words) != 1 {
 		return false
 	}
-	if i > 0 {
-		above := t.sentences[i-1]
-		_, weight := goAheadClause(above.words(), nil)
-		if above.line == s.line-1 && len(above.words()) == 1 && above.end == 0 && weight == 0 && !mentions(above.words()) {
+	if i > 0 && t.sentences[i-1].value(s.line-1) {
+		return true
+	}
+	if i+1 < len(t.sentences) && t.sentences[i+1].value(s.line+1) {
+		if signature := i+2 == len(t.sentences) && t.sentences[i+1].clauses[0].name; !signature {
 			return true
 		}
 	}
@@ -200,6 +201,12 @@ func (t text) listed(i int, said matched) bool {
 		}
 	}
 	return false
+}
+
+// value tells whether the sentence is a bare word on the line that is no assent.
+func (s sentence) value(line int) bool {
+	words := s.words()
+	return s.line == line && len(words) == 1 && s.end == 0 && !proceeds(clause{words: words}) && !mentions(words)
 }
 
 // dependent tells why the clause hangs on an earlier one of its sentence;
@@ -370,5 +377,5 @@ func (s sentence) restricted(at int) bool {
 	if _, ok := (clause{words: slices.Concat(s.clauses[at].words, tail)}).approves(); ok {
 		return false
 	}
-	return !slices.ContainsFunc(tail[1:], func(w string) bool { return urging[w] })
+	return !urging.MatchString(strings.Join(tail, " "))
 }

@@ -196,6 +196,10 @@ type sentenceBuilder struct {
 // field takes one piece between white space apart: marks before, the word,
 // marks behind.
 func (b *sentenceBuilder) field(f string) {
+	if strings.Contains(f, "=") && strings.Trim(f, ":=!<+?") == "" {
+		b.clause.words = append(b.clause.words, "=")
+		return
+	}
 	if option(f) {
 		b.clause.words = append(b.clause.words, codeWord)
 		return

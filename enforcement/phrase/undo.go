@@ -90,6 +90,8 @@ func (p place) mention() string {
 	switch {
 	case anyOf(words, negations) || anyOf(words, set("unapprove unapproved disapprove disapproved")):
 		return Negated
+	case anyOf(words, set("revoke retract withdraw undo cancel")):
+		return Retracted
 	case p.s.end == '?':
 		if p.after && (p.same || p.c.conj == "or" || len(p.s.words()) <= 3) {
 			return Question
@@ -231,10 +233,9 @@ var (
 	conditionWords = set("if unless until till once when whenever provided providing assuming after before as-long-as except only pending")
 	modals         = set("would will could should might may must shall can")
 	interrogatives = set("can could will would what which how when where why who whose is are do does did should shall may have has")
-	urging         = set("use keep make take put write add run test please remember prefer avoid do")
 	praise         = set("like love good great nice fine well thanks thank appreciate helpful clear excellent especially")
 	asks           = set("what whats which how why who whom whose where does did")
-	speaker        = set("i me we us side opinion view part")
+	speaker        = set("i me we us")
 	familiar       = set("thanks thank thx ty good great nice cool well fine perfect job work luck fun enjoy next step steps forward onwards ahead going on done over you all everything same here finally now today please claude team cheers mate again before earlier night morning bye ciao talk hurry rush link <code> <quote> no btw fyi regards best greetings")
 	firstPerson    = set("i me my mine we us our")
 	pronouns       = set("it this that they them these those")
@@ -255,6 +256,8 @@ var (
 
 var (
 	alternative   = lazyregexp.New(`^(?:(?:\d|[a-e]|or|to|please) )*(?:decline|reject|deny|refuse|cancel|abort|skip|postpone|discard|dismiss|edit|modify|revise|amend|(?:request|suggest|make|ask for) changes|ask (?:me )?(?:later|again)|keep planning|not now)(?: (?:it|this|that|them|all|(?:the )?(?:plan|tests)))?$`)
+	urging        = lazyregexp.New(`^(?:in|for|from|at|on|to) (?:(?:the|this|that|these|those|your|our|all) )?(?:now on|\S+) (?:use|keep|make|take|put|write|add|run|remember|prefer|avoid|do) (?:an?|the|this|that|these|those|it|them|your|our|all|every|each|to|not|no|only) `)
+	ownSide       = lazyregexp.New(` (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part) `)
 	titled        = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
 	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)

@@ -143,6 +143,7 @@ func TestWordings(t *testing.T) {
 		"Dear Claude, the plan is approved. Kind regards": Plan, "approved, Anna Li": Plan,
 		"tests fine, go": Tests, "thats perfect, go ahead": Plan,
 		"Approved. I especially like the rollback step.": Plan, "Approved. Start with step 1.": Plan,
+		"From my side: approved": Plan, "In our opinion: approved": Plan, "approved\nAnna": Plan,
 		"approved :thumbsup:": Plan, "lgtm :+1:": Plan, "Approved (all of it)": Plan, "Approved. If tests fail, fix them.": Plan,
 	}
 	for p, g := range yes {
@@ -437,6 +438,12 @@ func TestWordings(t *testing.T) {
 		"Approved. I don't understand step 2.": Plan, "Approved. Step 2 makes no sense to me.": Plan,
 		"wow great, approved, totally not broken at all": Plan, "approved, good luck explaining that to Tom": Plan,
 		"plan ok, approved": Tests, "approved. Or is it?": Plan,
+		"Approved. We withdraw our approval.": Plan, "approved. I hereby revoke my approval": Plan, "Approved. I want to cancel my approval.": Plan,
+		"approved != shipped to prod": Plan, "approved != tested by me": Plan, "approved := review.State == open": Plan,
+		"From Kim's side: approved": Plan, "Legal's part: approved": Plan, "Kim's view:\napproved": Plan,
+		"Approved\nDraft\nArchived": Plan, "approved\ndraft": Plan,
+		"approved, without the migration please": Plan, "approved, with the proviso that we test it": Plan,
+		"了解です": Plan, "了解": Plan,
 		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
