@@ -165,7 +165,7 @@ func asksAfter(later []clause, onward string) bool {
 }
 
 // topic tells whether what stands before a colon can be the user's own lead
-// to a verdict: "plan: approved", "I read all of it: approved".
+// to a verdict: "plan: approved", "we checked all of it: approved".
 func topic(c clause) bool {
 	s := c.String()
 	if topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) {
@@ -174,7 +174,8 @@ func topic(c clause) bool {
 	if _, ok := c.approves(); ok {
 		return true
 	}
-	return len(c.words) > 1 && (anyOf(c.words, speaker) || ownSide.MatchString(" "+s+" ")) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+	own := anyOf(c.words, speaker) && !anyOf(c.words, reports) || ownSide.MatchString(" "+s+" ") || proceeds(c)
+	return len(c.words) > 1 && own && !anyOf(c.words, speech) && !anyOf(c.words, negations)
 }
 
 // listed tells whether a bare word stands in a pasted list of values rather
@@ -251,7 +252,7 @@ func (c clause) blocks() string {
 		return Condition
 	case changeVerbs[first] && !proceeds(c) || c.conj == "" && first == "first":
 		return Condition
-	case speech[last] && !topic(c):
+	case speech[last] && !topic(c), hearsay.MatchString(c.String()+" ") && !anyOf(c.words, firstPerson):
 		return Quoted
 	case asks[first] && len(c.words) > 1:
 		return Question
@@ -363,7 +364,7 @@ func (t text) around(p position, waiting Gate) string {
 }
 
 // restricting begin what belongs to the approval before it, with a comma or without.
-var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
+var restricting = set("modulo sans excl w/o besides notwithstanding with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
 
 // restricted tells whether what stands right behind the comma bounds the approval: it
 // begins with a preposition, and is not of the forms of an approval: "approved,

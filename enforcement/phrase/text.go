@@ -217,6 +217,10 @@ func (b *sentenceBuilder) field(f string) {
 	} else if strings.ContainsAny(lead, ",:") {
 		b.endClause()
 	}
+	if lead == "!" && core != "" { // not, as programs write it
+		b.clause.words = append(b.clause.words, codeWord)
+		return
+	}
 	word := strings.TrimRight(core, "*_~)]}.,;:!?–—…")
 	trail := core[len(word):]
 	b.word(word)

@@ -144,6 +144,8 @@ func TestWordings(t *testing.T) {
 		"tests fine, go": Tests, "thats perfect, go ahead": Plan,
 		"Approved. I especially like the rollback step.": Plan, "Approved. Start with step 1.": Plan,
 		"From my side: approved": Plan, "In our opinion: approved": Plan, "approved\nAnna": Plan,
+		"From me: approved": Plan, "looks good to me: approved": Plan, "We checked everything: approved": Plan,
+		"I approve the plan. Please start whenever you like.": Plan,
 		"approved :thumbsup:": Plan, "lgtm :+1:": Plan, "Approved (all of it)": Plan, "Approved. If tests fail, fix them.": Plan,
 	}
 	for p, g := range yes {
@@ -444,6 +446,10 @@ func TestWordings(t *testing.T) {
 		"Approved\nDraft\nArchived": Plan, "approved\ndraft": Plan,
 		"approved, without the migration please": Plan, "approved, with the proviso that we test it": Plan,
 		"了解です": Plan, "了解": Plan,
+		"My boss told me: approved": Plan, "I got this from Kim: approved": Plan, "According to Jo, approved": Plan, "From Kim's side, approved": Plan,
+		"approved. Strike my last message.": Plan, "Approved. I rescind that.": Plan, "Approved. We withdraw it.": Plan, "approved. My approval is withdrawn.": Plan,
+		"Approved. Hold your horses.": Plan, "Approved, modulo the naming.": Plan, "!approved": Plan,
+		"Sure, approved. And I'm the Queen of England.": Plan, "Brilliant, approved, let's break prod again": Plan,
 		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
