@@ -330,7 +330,7 @@ const nearby = 4
 // around judges the sentence of an approval as a whole.
 func (t text) around(p position, waiting Gate) string {
 	s := t.sentences[p.sentence]
-	if s.restricted(p.clause) {
+	if next := t.behind(p); next != nil && restricts(s.clauses[p.clause], *next) {
 		return Condition
 	}
 	if p.said.onward != "" {
@@ -364,19 +364,31 @@ func (t text) around(p position, waiting Gate) string {
 }
 
 // restricting begin what belongs to the approval before it, with a comma or without.
-var restricting = set("modulo sans excl w/o besides notwithstanding with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
+var restricting = set("modulo sans excl w/o besides notwithstanding save with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
 
-// restricted tells whether what stands right behind the comma bounds the approval: it
-// begins with a preposition, and is not of the forms of an approval: "approved,
-// without step 4", but neither "approved, without hesitation" nor "approved, in the
-// tests use a fake clock".
-func (s sentence) restricted(at int) bool {
-	if at+1 >= len(s.clauses) || !restricting[s.clauses[at+1].words[0]] {
+// behind is the clause that stands behind the approval in its sentence, or is a short
+// sentence of its own: "approved. Without step 4."
+func (t text) behind(p position) *clause {
+	if later := t.sentences[p.sentence].clauses[p.clause+1:]; len(later) > 0 {
+		return &later[0]
+	}
+	if p.sentence+1 == len(t.sentences) {
+		return nil
+	}
+	next := t.sentences[p.sentence+1]
+	if len(next.clauses) > 1 || len(next.clauses[0].words) > 4 || next.bullet || next.end == '?' || next.end == ':' {
+		return nil
+	}
+	return &next.clauses[0]
+}
+
+// restricts tells whether what stands behind an approval bounds it: it begins with a
+// preposition, and is not of the forms of an approval: "approved, without step 4", but
+// neither "approved, without hesitation" nor "approved, in the tests use a fake clock".
+func restricts(approval, tail clause) bool {
+	if !restricting[tail.words[0]] || urging.MatchString(tail.String()) {
 		return false
 	}
-	tail := s.clauses[at+1].words
-	if _, ok := (clause{words: slices.Concat(s.clauses[at].words, tail)}).approves(); ok {
-		return false
-	}
-	return !urging.MatchString(strings.Join(tail, " "))
+	_, ok := (clause{words: slices.Concat(approval.words, tail.words)}).approves()
+	return !ok
 }

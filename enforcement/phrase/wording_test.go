@@ -144,6 +144,7 @@ func TestWordings(t *testing.T) {
 		"tests fine, go": Tests, "thats perfect, go ahead": Plan,
 		"Approved. I especially like the rollback step.": Plan, "Approved. Start with step 1.": Plan,
 		"From my side: approved": Plan, "In our opinion: approved": Plan, "approved\nAnna": Plan,
+		"Approved. As discussed.": Plan, "Approved. In full.": Plan, "Approved. On to the tests.": Plan, "Approved. In the tests use a fake clock.": Plan, "Per your note, approved": Plan,
 		"From me: approved": Plan, "looks good to me: approved": Plan, "We checked everything: approved": Plan,
 		"I approve the plan. Please start whenever you like.": Plan,
 		"approved :thumbsup:": Plan, "lgtm :+1:": Plan, "Approved (all of it)": Plan, "Approved. If tests fail, fix them.": Plan,
@@ -450,6 +451,9 @@ func TestWordings(t *testing.T) {
 		"approved. Strike my last message.": Plan, "Approved. I rescind that.": Plan, "Approved. We withdraw it.": Plan, "approved. My approval is withdrawn.": Plan,
 		"Approved. Hold your horses.": Plan, "Approved, modulo the naming.": Plan, "!approved": Plan,
 		"Sure, approved. And I'm the Queen of England.": Plan, "Brilliant, approved, let's break prod again": Plan,
+		"approved. Per the bot.": Plan, "Approved. With caveats.": Plan, "Approved. By Kim.": Plan, "Approved.\nWithout the cache.": Plan, "approved; by Kim": Plan,
+		"approved (\"if CI is green\")": Plan, "Per Kim, approved": Plan, "approved, save the docs": Plan, "approved. Delete my previous message.": Plan, "Approved. Forget what I wrote.": Plan,
+		"oh approved, a thousand times approved, you clown": Plan, "Wow, approved. Who needs backups anyway.": Plan,
 		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
