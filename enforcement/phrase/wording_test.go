@@ -145,7 +145,8 @@ func TestWordings(t *testing.T) {
 		"Approved. I especially like the rollback step.": Plan, "Approved. Start with step 1.": Plan,
 		"From my side: approved": Plan, "In our opinion: approved": Plan, "approved\nAnna": Plan,
 		"Approved. As discussed.": Plan, "Approved. In full.": Plan, "Approved. On to the tests.": Plan, "Approved. In the tests use a fake clock.": Plan, "Per your note, approved": Plan,
-		"From me: approved": Plan, "looks good to me: approved": Plan, "We checked everything: approved": Plan,
+		"approved, two commits please": Plan,
+		"From me: approved":            Plan, "looks good to me: approved": Plan, "We checked everything: approved": Plan,
 		"I approve the plan. Please start whenever you like.": Plan,
 		"approved :thumbsup:": Plan, "lgtm :+1:": Plan, "Approved (all of it)": Plan, "Approved. If tests fail, fix them.": Plan,
 	}
@@ -453,7 +454,9 @@ func TestWordings(t *testing.T) {
 		"Sure, approved. And I'm the Queen of England.": Plan, "Brilliant, approved, let's break prod again": Plan,
 		"approved. Per the bot.": Plan, "Approved. With caveats.": Plan, "Approved. By Kim.": Plan, "Approved.\nWithout the cache.": Plan, "approved; by Kim": Plan,
 		"approved (\"if CI is green\")": Plan, "Per Kim, approved": Plan, "approved, save the docs": Plan, "approved. Delete my previous message.": Plan, "Approved. Forget what I wrote.": Plan,
-		"oh approved, a thousand times approved, you clown": Plan, "Wow, approved. Who needs backups anyway.": Plan,
+		"oh approved, approved, a thousand times approved, you clown": Plan, "Wow, approved. Who needs backups anyway.": Plan,
+		"approved, the rest later": Plan, "approved, most steps look good": Plan, "approved, 3 comments open": Plan, "approved, err := review()": Plan,
+		"Approved. I spoke too soon.": Plan, "approved. Let's hold this.": Plan, "Approved. Roll that back.": Plan, "approved, I was told": Plan, "Sure sure, approved, whatever makes you stop talking": Plan,
 		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
