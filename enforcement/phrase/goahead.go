@@ -32,11 +32,11 @@ var (
 		`|(?:(?:le |ce )?plan (?:est )?|c'est )?(?:approuvé|validé)|(?:les |ces )?tests (?:sont )?(?:approuvés|validés)|(?:j'approuve|je valide)(?: (?:le plan|ce plan|les tests|ces tests|tout))?` +
 		`|(?:(?:el |este )?plan (?:está |queda )?)?aprobado|(?:(?:los )?tests|(?:las )?pruebas) (?:están |quedan )?aprobad[oa]s|(?:lo )?apruebo(?: (?:el plan|este plan|los tests|las pruebas|todo))?` +
 		`|(?:この)?(?:計画|プラン|テスト)?[はを]?承認(?:です|する|します|いたします|しました|済みです)?` +
-		`|ja|jo|oui|sí|はい|(?:は)?了解(?:です|しました)?|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
+		`|ja|jo|oui|sí|はい|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
 	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?|bitte|weiter|alles klar|mach (?:das|es) so|los|los geht's|leg los|perfekt|sehr gut|gut|prima|sieht gut aus` +
 		`|merci(?: beaucoup)?|parfait|d'accord|c'est bon|ça me va|très bien|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
 		`|si|vale|gracias|muchas gracias|perfecto|sigue|continúa|muy bien` +
-		`|ありがとう(?:ございます)?|(?:よろしく)?お願いします|問題(?:ありません|ないです|なし)|(?:計画|プラン|テスト)はokです)$`)
+		`|了解(?:です|しました)?|ありがとう(?:ございます)?|(?:よろしく)?お願いします|問題(?:ありません|ないです|なし)|(?:計画|プラン|テスト)はokです)$`)
 	otherTests = lazyregexp.New(`pruebas|テスト`)
 	otherPlan  = lazyregexp.New(`計画|プラン`)
 )

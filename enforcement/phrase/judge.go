@@ -165,7 +165,7 @@ func asksAfter(later []clause, onward string) bool {
 }
 
 // topic tells whether what stands before a colon can be the user's own lead
-// to a verdict: "plan: approved", "I read all of it: approved".
+// to a verdict: "plan: approved", "we checked all of it: approved".
 func topic(c clause) bool {
 	s := c.String()
 	if topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) {
@@ -174,7 +174,8 @@ func topic(c clause) bool {
 	if _, ok := c.approves(); ok {
 		return true
 	}
-	return len(c.words) > 1 && anyOf(c.words, speaker) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+	own := anyOf(c.words, speaker) && !anyOf(c.words, reports) || ownSide.MatchString(" "+s+" ") || proceeds(c)
+	return len(c.words) > 1 && own && !anyOf(c.words, speech) && !anyOf(c.words, negations)
 }
 
 // listed tells whether a bare word stands in a pasted list of values rather
@@ -184,10 +185,11 @@ func (t text) listed(i int, said matched) bool {
 	if len(s.clauses) != 1 || said.gate != "" || len(s.clauses[0].words) != 1 {
 		return false
 	}
-	if i > 0 {
-		above := t.sentences[i-1]
-		_, weight := goAheadClause(above.words(), nil)
-		if above.line == s.line-1 && len(above.words()) == 1 && above.end == 0 && weight == 0 && !mentions(above.words()) {
+	if i > 0 && t.sentences[i-1].value(s.line-1) {
+		return true
+	}
+	if i+1 < len(t.sentences) && t.sentences[i+1].value(s.line+1) {
+		if signature := i+2 == len(t.sentences) && t.sentences[i+1].clauses[0].name; !signature {
 			return true
 		}
 	}
@@ -200,6 +202,12 @@ func (t text) listed(i int, said matched) bool {
 		}
 	}
 	return false
+}
+
+// value tells whether the sentence is a bare word on the line that is no assent.
+func (s sentence) value(line int) bool {
+	words := s.words()
+	return s.line == line && len(words) == 1 && s.end == 0 && !proceeds(clause{words: words}) && !mentions(words)
 }
 
 // dependent tells why the clause hangs on an earlier one of its sentence;
@@ -244,7 +252,7 @@ func (c clause) blocks() string {
 		return Condition
 	case changeVerbs[first] && !proceeds(c) || c.conj == "" && first == "first":
 		return Condition
-	case speech[last] && !topic(c):
+	case speech[last] && !topic(c), hearsay.MatchString(c.String()+" ") && !anyOf(c.words, firstPerson):
 		return Quoted
 	case asks[first] && len(c.words) > 1:
 		return Question
@@ -322,7 +330,7 @@ const nearby = 4
 // around judges the sentence of an approval as a whole.
 func (t text) around(p position, waiting Gate) string {
 	s := t.sentences[p.sentence]
-	if s.restricted(p.clause) {
+	if next := t.behind(p); next != nil && restricts(s.clauses[p.clause], *next) {
 		return Condition
 	}
 	if p.said.onward != "" {
@@ -356,19 +364,31 @@ func (t text) around(p position, waiting Gate) string {
 }
 
 // restricting begin what belongs to the approval before it, with a comma or without.
-var restricting = set("with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
+var restricting = set("modulo sans excl w/o besides notwithstanding save with without under minus on by as like unlike for in at from of to per until till despite against given granted less bar barring still")
 
-// restricted tells whether what stands right behind the comma bounds the approval: it
-// begins with a preposition, and is not of the forms of an approval: "approved,
-// without step 4", but neither "approved, without hesitation" nor "approved, in the
-// tests use a fake clock".
-func (s sentence) restricted(at int) bool {
-	if at+1 >= len(s.clauses) || !restricting[s.clauses[at+1].words[0]] {
+// behind is the clause that stands behind the approval in its sentence, or is a short
+// sentence of its own: "approved. Without step 4."
+func (t text) behind(p position) *clause {
+	if later := t.sentences[p.sentence].clauses[p.clause+1:]; len(later) > 0 {
+		return &later[0]
+	}
+	if p.sentence+1 == len(t.sentences) {
+		return nil
+	}
+	next := t.sentences[p.sentence+1]
+	if len(next.clauses) > 1 || len(next.clauses[0].words) > 4 || next.bullet || next.end == '?' || next.end == ':' {
+		return nil
+	}
+	return &next.clauses[0]
+}
+
+// restricts tells whether what stands behind an approval bounds it: it begins with a
+// preposition, and is not of the forms of an approval: "approved, without step 4", but
+// neither "approved, without hesitation" nor "approved, in the tests use a fake clock".
+func restricts(approval, tail clause) bool {
+	if !restricting[tail.words[0]] || urging.MatchString(tail.String()) {
 		return false
 	}
-	tail := s.clauses[at+1].words
-	if _, ok := (clause{words: slices.Concat(s.clauses[at].words, tail)}).approves(); ok {
-		return false
-	}
-	return !slices.ContainsFunc(tail[1:], func(w string) bool { return urging[w] })
+	_, ok := (clause{words: slices.Concat(approval.words, tail.words)}).approves()
+	return !ok
 }

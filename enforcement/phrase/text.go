@@ -196,6 +196,10 @@ type sentenceBuilder struct {
 // field takes one piece between white space apart: marks before, the word,
 // marks behind.
 func (b *sentenceBuilder) field(f string) {
+	if strings.Contains(f, "=") && strings.Trim(f, ":=!<+?") == "" {
+		b.clause.words = append(b.clause.words, "=")
+		return
+	}
 	if option(f) {
 		b.clause.words = append(b.clause.words, codeWord)
 		return
@@ -212,6 +216,10 @@ func (b *sentenceBuilder) field(f string) {
 		b.endSentence(endMark(lead))
 	} else if strings.ContainsAny(lead, ",:") {
 		b.endClause()
+	}
+	if lead == "!" && core != "" { // not, as programs write it
+		b.clause.words = append(b.clause.words, codeWord)
+		return
 	}
 	word := strings.TrimRight(core, "*_~)]}.,;:!?–—…")
 	trail := core[len(word):]
