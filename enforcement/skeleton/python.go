@@ -8,6 +8,7 @@ var pythonGrammar = &grammar{
 	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object SimpleNamespace"),
 	access:   names("."),
 	receiver: names("self cls"),
+	reads:    names("get"),
 	makers: func(n string) bool {
 		return pythonMocks[n] || strings.HasSuffix(n, "Mock") && n != "Mock_"
 	},

@@ -15,6 +15,7 @@ type grammar struct {
 	receiver map[string]bool        // this, self: a member behind them stands for itself
 	makers   func(name string) bool // functions and types that make mocks
 	inverted bool                   // a test fails where a condition holds
+	reads    map[string]bool        // members of the language that leave a collection as it is, beside those of readers
 	neutral  func(name string) bool // assertions and mock programming: handing a mock to them is no use of it
 }
 
@@ -143,8 +144,9 @@ type makeup struct {
 	unused  bool // that mock was handed to nothing real
 }
 
-// readers are members that leave what they belong to as it is.
-var readers = names("size length len count Length Count Len get contains containsKey includes has indexOf isEmpty equals at first last join keys values entries to of")
+// readers are members that leave what they belong to as it is, in all languages that
+// have them; see grammar.reads.
+var readers = names("size length len count Length Count Len containsKey has indexOf isEmpty equals join keys values entries to of")
 
 // untouched tells whether a chain begins with what was made of literals and nothing has
 // touched since, and whose members are its own: any other may be the code's, which can
@@ -154,7 +156,7 @@ func (s *scope) untouched(r root) bool {
 		return false
 	}
 	for _, m := range r.chain {
-		if !readers[m] && !s.holdsKey(r.name, m, 3) {
+		if !readers[m] && !s.g.reads[m] && !s.holdsKey(r.name, m, 3) {
 			return false
 		}
 	}
@@ -185,7 +187,7 @@ func (s *scope) alters(t []lexeme, i int, r root) bool {
 	case "=", ":=":
 		return r.end == i && (r.end+1 >= len(t) || t[r.end+1].kind != punct || t[r.end+1].text == ";")
 	}
-	if len(r.chain) > 0 && (r.called || s.g == rubyGrammar) && !readers[r.chain[0]] {
+	if len(r.chain) > 0 && (r.called || s.g == rubyGrammar) && !readers[r.chain[0]] && !s.g.reads[r.chain[0]] {
 		return true
 	}
 	if r.end+1 >= len(t) {
