@@ -80,7 +80,7 @@ func readPython(src []byte) []test {
 			classes = classes[:len(classes)-1]
 		}
 		head := l.tokens
-		if head[0].text == "async" {
+		if head[0].text == "async" && len(head) > 1 {
 			head = head[1:]
 		}
 		switch {

@@ -19,6 +19,7 @@ func TestWhatTheCodeMayHaveSet(t *testing.T) {
 		"collected into a made slice": {golang, inGo("\t\"reflect\"", "\tgot := make([]string, 0)\n\tfor x := range All() {\n\t\tgot = append(got, x)\n\t}\n\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n\t\tt.Fatalf(\"%v\", got)\n\t}"), ""},
 		"untouched":                   {golang, inGo("\t\"reflect\"", "\tgot := []string{\"a\"}\n\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n\t\tt.Fatalf(\"%v\", got)\n\t}\n\tA()"), AlwaysTrue},
 		"added to":                    {py, "from a import run\ndef test_a():\n    out = []\n    out += run()\n    assert out == [1]\n", ""},
+		"a word that is alone":        {py, "from a import f\ndef test_a():\n    assert f() == 1\nasync\n", ""},
 		"set anew":                    {js, "import {load} from './a'\ntest('a', () => { let r = {}; r = load(); expect(r).toEqual({ a: 1 }) })", ""},
 		"a helper's name":             {py, "from a import load\ndef helper():\n    cart = {\"a\": 1}\n    return cart\ndef test_a():\n    cart = load()\n    assert cart == {\"a\": 1}\n", ""},
 
