@@ -17,7 +17,7 @@ func (s *scope) learn(t []lexeme) {
 			continue
 		}
 		switch t[i].text {
-		case "+=", "-=", "*=", "/=", "|=", "&=", "%=", "++", "--", "<<":
+		case "+=", "-=", "*=", "/=", "|=", "&=", "%=", "**=", "&&=", "||=", "??=", "++", "--", "<<":
 			if t[i-1].kind == word {
 				s.counts[t[i-1].text] += 2
 				s.set(literal, t[i-1].text, false)

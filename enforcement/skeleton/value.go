@@ -178,11 +178,12 @@ func (s *scope) holdsKey(name, key string, deep int) bool {
 }
 
 // alters tells whether the variable at i, where the chain r begins, may be changed
-// there: by a member, by an element of it that is set or counted, or by being taken
+// there: by a member, by an element of it that is set or counted, by being set together
+// with others, by a loop or by with, or by being taken
 // under another name.
 func (s *scope) alters(t []lexeme, i int, r root) bool {
 	switch before(t, i-1) {
-	case "del", "delete":
+	case "del", "delete", "for", "as":
 		return true
 	case "=", ":=":
 		return r.end == i && (r.end+1 >= len(t) || t[r.end+1].kind != punct || t[r.end+1].text == ";")
@@ -193,13 +194,38 @@ func (s *scope) alters(t []lexeme, i int, r root) bool {
 	if r.end+1 >= len(t) {
 		return false
 	}
+	if s.g.oneOfSeveral(t, i) {
+		return true
+	}
 	switch t[r.end+1].text {
 	case "++", "--", "<<":
 		return true
-	case "=":
+	case "=", "**=", "&&=", "||=", "??=":
 		return r.end > i
 	}
 	return r.end > i && len(t[r.end+1].text) == 2 && t[r.end+1].text[1] == '=' && strings.Contains("+-*/|&%", t[r.end+1].text[:1])
+}
+
+// oneOfSeveral tells whether the word at i is set together with others, as in
+// a, b = f() or [a, b] = f(), and is not the last of them.
+func (g *grammar) oneOfSeveral(t []lexeme, i int) bool {
+	j := i + 1
+	for ; j < min(len(t), i+20) && t[j].kind == punct && strings.Contains(",])}", t[j].text); j++ {
+		if t[j].text == "," && j+1 < len(t) && t[j+1].kind == word {
+			j++
+		}
+	}
+	if j == i+1 || j >= len(t) || t[j].text != "=" && t[j].text != ":=" {
+		return false
+	}
+	for i > 0 && (t[i-1].kind == word && !g.keywords[t[i-1].text] || t[i-1].text == ",") {
+		i--
+	}
+	if before(t, i-1) != "(" {
+		return true
+	}
+	name, _ := callee(t, i-1, g) // whose arguments end with one that is named
+	return name == ""
 }
 
 func (s *scope) makeup(t []lexeme) makeup {
