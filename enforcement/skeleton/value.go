@@ -179,8 +179,7 @@ func (s *scope) holdsKey(name, key string, deep int) bool {
 
 // alters tells whether the variable at i, where the chain r begins, may be changed
 // there: by a member, by an element of it that is set or counted, by being set together
-// with others, by a loop or by with, or by being taken
-// under another name.
+// with others, by a loop or by with, or by being taken under another name.
 func (s *scope) alters(t []lexeme, i int, r root) bool {
 	switch before(t, i-1) {
 	case "del", "delete", "for", "as":
