@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/writbus/writ/schemas/glob"
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
@@ -185,7 +186,7 @@ func repeats(text string) bool {
 func (s *section) boundless() *Problem {
 	for _, b := range s.blocks {
 		for _, m := range b.paths() {
-			if everything(m.path) {
+			if broad(m.path) {
 				return &Problem{Code: TooBroad, Section: SectionFiles, Line: b.line, Text: fmt.Sprintf(
 					"%s names everything, so an approval of it would approve anything. List the files you will write.", clip(m.path))}
 			}
@@ -195,6 +196,12 @@ func (s *section) boundless() *Problem {
 }
 
 var choice = lazyregexp.New(`\[[^\]]*\]|\{[^}]*\}`)
+
+// broad tells whether one of the alternatives of a path names everything.
+func broad(p string) bool {
+	alternatives, ok := glob.Braces(p)
+	return !ok && everything(p) || slices.ContainsFunc(alternatives, everything)
+}
 
 // roots are the folders that hold a project's code as a whole.
 var roots = wordSet("src source lib app pkg internal cmd packages")

@@ -13,6 +13,7 @@ var javaGrammar = &grammar{
 	builtins: names("String Integer Long Double Boolean BigDecimal List Set Map Arrays Collections Optional Objects listOf setOf mapOf"),
 	access:   names(". :: ?. !!"),
 	receiver: names("this"),
+	reads:    names("get contains first last"),
 	makers:   func(n string) bool { return javaMakers[n] },
 	neutral: func(n string) bool {
 		return javaMakers[n] || javaNeutral[n] || prefixed(n, "assert", "expect", "should", "verify")

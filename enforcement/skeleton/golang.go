@@ -12,11 +12,11 @@ import (
 	"unicode/utf8"
 )
 
-func goGrammar(mockTypes map[string]bool) *grammar {
-	return &grammar{
+func goGrammar(mockTypes map[string]bool, imports map[string]string) *grammar {
+	g := &grammar{
 		keywords: names("new func return if for range var const struct map chan interface go defer select switch case type byte rune string int int64 uint64 float64 bool error any"),
 		literals: names("true false nil iota"),
-		builtins: names("len cap append make string int int64 float64 byte slices strings maps strconv reflect bytes fmt"),
+		builtins: names("len cap append make string int int64 float64 byte"),
 		access:   names("."),
 		inverted: true,
 		makers:   func(n string) bool { return mockTypes[n] || prefixed(n, "NewMock") },
@@ -24,6 +24,12 @@ func goGrammar(mockTypes map[string]bool) *grammar {
 			return n == "assert" || n == "require" || goMockAPI[n] || goFailures[n]
 		},
 	}
+	for _, name := range []string{"slices", "strings", "maps", "strconv", "reflect", "bytes", "fmt"} {
+		if imports[name] == name {
+			g.builtins[name] = true
+		}
+	}
+	return g
 }
 
 var goMockAPI = names("On Return Called EXPECT Times AnyTimes AssertExpectations AssertCalled AssertNotCalled AssertNumberOfCalls Once Twice Maybe Run On Log Logf Helper")
@@ -60,17 +66,19 @@ func readGo(src []byte) []test {
 		}
 		f.imports[name] = p
 	}
-	f.grammar = goGrammar(f.mockTypes())
+	f.grammar = goGrammar(f.mockTypes(), f.imports)
 	f.base = newScope(f.grammar)
 	suite := f.runsSuite()
 	if f.runsNothing() {
 		return nil
 	}
 	var tests []*ast.FuncDecl
+	var helpers [][]lexeme
 	for _, d := range parsed.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
 			f.base.learn(f.tokens(d))
+			f.unfilled(d)
 		case *ast.FuncDecl:
 			if d.Body == nil {
 				continue
@@ -79,6 +87,7 @@ func readGo(src []byte) []test {
 				tests = append(tests, d)
 			} else {
 				f.helpers[d.Name.Name] = d
+				helpers = append(helpers, f.tokens(d.Body))
 				if d.Recv == nil {
 					takes := map[string]bool{}
 					for _, t := range f.tokens(d.Type) {
@@ -89,6 +98,11 @@ func readGo(src []byte) []test {
 			}
 		}
 	}
+	inner := f.base.child()
+	for _, body := range helpers {
+		inner.learn(body)
+	}
+	f.base.disturb(inner)
 	var out []test
 	for _, d := range tests {
 		if t, ok := f.judge(d); ok {
@@ -151,6 +165,17 @@ func (f *goFile) mockTypes() map[string]bool {
 		return true
 	})
 	return out
+}
+
+// unfilled notes the collections of the file that are declared without a value.
+func (f *goFile) unfilled(d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		if spec, is := spec.(*ast.ValueSpec); is && len(spec.Values) == 0 && collection(spec.Type) {
+			for _, name := range spec.Names {
+				f.base.set(void, name.Name, true)
+			}
+		}
+	}
 }
 
 func collection(typ ast.Expr) bool {

@@ -3,6 +3,7 @@ package skeleton
 import (
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 )
 
@@ -215,7 +216,7 @@ func (v *goVisitor) cond(i *ast.IfStmt) strength {
 			if ok && len(c.Args) == 2 && comparer(c) {
 				return v.s.check(v.f.tokens(c.Args[0]), v.f.tokens(c.Args[1]))
 			}
-			if ok && v.f.imports[identName(selected(c.Fun))] == "testing/quick" {
+			if ok && len(c.Args) > 0 && v.f.imports[identName(selected(c.Fun))] == "testing/quick" {
 				return v.property(c.Args[0])
 			}
 		}
@@ -499,6 +500,9 @@ func (v *goVisitor) bound(name string) bool {
 // ginkgo reads the It blocks of Ginkgo, which another file of the package
 // runs.
 func (f *goFile) ginkgo() []test {
+	if !slices.ContainsFunc(f.ast.Imports, func(spec *ast.ImportSpec) bool { return strings.Contains(spec.Path.Value, "ginkgo") }) {
+		return nil
+	}
 	var out []test
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		c, ok := n.(*ast.CallExpr)

@@ -8,6 +8,7 @@ var jsGrammar = &grammar{
 	builtins: names("String Number Boolean Array BigInt Symbol Math Object JSON"),
 	access:   names(". ?."),
 	receiver: names("this"),
+	reads:    names("at includes"),
 	makers:   func(n string) bool { return jsMakers[n] },
 	neutral: func(n string) bool {
 		return jsMakers[n] || jsNeutral[n] || prefixed(n, "assert", "expect")

@@ -32,7 +32,7 @@ func closed(g *grammar, body []lexeme, handles map[string]bool) bool {
 	}
 	asserts := len(handles) > 0
 	for i, t := range body {
-		if i > 1 && t.kind == word && g.access[body[i-1].text] && bound[body[i-2].text] && !readers[t.text] && !writers[t.text] && !strings.HasPrefix(t.text, "should") {
+		if i > 1 && t.kind == word && g.access[body[i-1].text] && bound[body[i-2].text] && !readers[t.text] && !g.reads[t.text] && !writers[t.text] && !strings.HasPrefix(t.text, "should") {
 			return false // a member that the code may have added
 		}
 		if t.kind != word || i > 0 && g.access[body[i-1].text] {
@@ -91,7 +91,10 @@ func (s *scope) throughFile(read, v []lexeme) bool {
 	code := s.defs[v[0].text][0].code
 	for _, c := range s.g.calls(code) {
 		if from != "" && fileWriters[c.name] && filePath(code, c) == from && slices.ContainsFunc(c.args, func(a []lexeme) bool { return same(a, v) }) {
-			first := code[c.at-1-len(subject(code, c.at-1))]
+			first := code[c.at]
+			if s.g.access[before(code, c.at-1)] {
+				first = code[max(0, c.at-1-len(subject(code, c.at-1)))]
+			}
 			return first.column == level && s.columns[first.line] == level
 		}
 	}

@@ -8,6 +8,7 @@ var pythonGrammar = &grammar{
 	builtins: names("len str int float bool list dict set tuple frozenset bytes abs min max sum sorted range isinstance type repr round any all object SimpleNamespace"),
 	access:   names("."),
 	receiver: names("self cls"),
+	reads:    names("get"),
 	makers: func(n string) bool {
 		return pythonMocks[n] || strings.HasSuffix(n, "Mock") && n != "Mock_"
 	},
@@ -79,7 +80,7 @@ func readPython(src []byte) []test {
 			classes = classes[:len(classes)-1]
 		}
 		head := l.tokens
-		if head[0].text == "async" {
+		if head[0].text == "async" && len(head) > 1 {
 			head = head[1:]
 		}
 		switch {

@@ -8,6 +8,7 @@ var rubyGrammar = &grammar{
 	builtins: names("Array String Integer Float"),
 	access:   names(". :: &."),
 	receiver: names("self"),
+	reads:    names("first last at"),
 	makers:   func(n string) bool { return rubyMakers[n] },
 	neutral: func(n string) bool {
 		return rubyMakers[n] || rubyNeutral[n] || prefixed(n, "assert", "refute", "have_", "be_")
@@ -310,6 +311,18 @@ func rubyExpect(s *scope, t []lexeme, i int) (strength, bool) {
 
 func rubyAssert(s *scope, t []lexeme, i int) strength {
 	name := t[i].text
+	if prefixed(name, "assert_raises", "assert_raise", "assert_output", "assert_difference", "assert_changes", "assert_throws", "assert_nothing", "assert_silent", "assert_no_difference") {
+		for j := i + 1; j < len(t) && (t[j].kind != newline || t[j-1].text == ","); j++ {
+			if t[j].text == "{" {
+				return s.check(t[j+1 : max(closing(t, j), j+1)])
+			}
+			if t[j].text == "do" {
+				end := rubyBlocks(t[j:min(len(t), j+longest)])[0]
+				return s.check(t[j+1 : j+max(end, 1)])
+			}
+		}
+		return constant
+	}
 	args := arguments(rubyArgs(t, i))
 	switch {
 	case len(args) == 0:

@@ -17,10 +17,11 @@ func (s *scope) learn(t []lexeme) {
 			continue
 		}
 		switch t[i].text {
-		case "+=", "-=", "*=", "/=", "|=", "&=", "%=", "++", "--", "<<":
+		case "+=", "-=", "*=", "/=", "|=", "&=", "%=", "**=", "&&=", "||=", "??=", "++", "--", "<<":
 			if t[i-1].kind == word {
 				s.counts[t[i-1].text] += 2
 				s.set(literal, t[i-1].text, false)
+				s.set(fixed, t[i-1].text, false)
 				s.defs[t[i-1].text] = append(s.defs[t[i-1].text], definition{line: t[i].line})
 			}
 		case "=", ":=":
@@ -136,6 +137,7 @@ func value(t []lexeme, i int) []lexeme {
 func (s *scope) assign(name string, v []lexeme) {
 	s.counts[name]++
 	s.set(literal, name, false)
+	s.set(fixed, name, false)
 	v = trimLines(v)
 	s.set(void, name, s.nothing(v))
 	if len(v) == 0 {
@@ -159,6 +161,23 @@ func (s *scope) assign(name string, v []lexeme) {
 			s.set(literal, name, true)
 		case !isFunction(v) && !slices.ContainsFunc(v, func(t lexeme) bool { return t.text == "chan" }):
 			s.set(fixed, name, true)
+		}
+	}
+}
+
+// disturb takes back what is known of the scope's variables that functions, which a
+// scope below it has learned, set, change or hand on.
+func (s *scope) disturb(by *scope) {
+	for name := range s.known[literal] {
+		if by.counts[name] > 0 || by.lent[name] {
+			s.set(literal, name, false)
+		}
+	}
+	for _, f := range []fact{fixed, void} {
+		for name := range s.known[f] {
+			if by.counts[name] > 0 || by.lent[name] || by.known[altered][name] || by.known[handed][name] {
+				s.set(f, name, false)
+			}
 		}
 	}
 }

@@ -48,8 +48,17 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 	// A variable of a helper says nothing about one of the same name in a test.
 	clear(base.known[literal])
 	clear(base.known[answer])
+	clear(base.known[fixed])
+	clear(base.known[altered])
 	clear(base.counts)
 	base.learn(shared)
+	inner := base.child()
+	for _, u := range units {
+		if !u.test {
+			inner.learn(u.body)
+		}
+	}
+	base.disturb(inner)
 	for _, u := range units {
 		if !u.test && u.takes != nil {
 			base.computes(u.name, u.takes, u.body)

@@ -85,6 +85,13 @@ func (s *scope) constantAt(name string, line int) bool {
 	if len(s.defs[name]) > deepest {
 		return false
 	}
+	every := len(s.defs[name]) > 1 && s.assigned(name) == len(s.defs[name]) && !s.lent[name]
+	for _, d := range s.defs[name] {
+		every = every && d.plain && same(d.value, s.defs[name][0].value)
+	}
+	if every {
+		return true // it is set to the same whatever happens
+	}
 	for _, d := range s.defs[name] {
 		if d.line < line {
 			last = d

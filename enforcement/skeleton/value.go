@@ -15,6 +15,7 @@ type grammar struct {
 	receiver map[string]bool        // this, self: a member behind them stands for itself
 	makers   func(name string) bool // functions and types that make mocks
 	inverted bool                   // a test fails where a condition holds
+	reads    map[string]bool        // members of the language that leave a collection as it is, beside those of readers
 	neutral  func(name string) bool // assertions and mock programming: handing a mock to them is no use of it
 }
 
@@ -143,8 +144,9 @@ type makeup struct {
 	unused  bool // that mock was handed to nothing real
 }
 
-// readers are members that leave what they belong to as it is.
-var readers = names("size length len count Length Count Len get contains containsKey includes has indexOf isEmpty equals at first last join keys values entries to of")
+// readers are members that leave what they belong to as it is, in all languages that
+// have them; see grammar.reads.
+var readers = names("size length len count Length Count Len containsKey has indexOf isEmpty equals join keys values entries to of")
 
 // untouched tells whether a chain begins with what was made of literals and nothing has
 // touched since, and whose members are its own: any other may be the code's, which can
@@ -154,7 +156,7 @@ func (s *scope) untouched(r root) bool {
 		return false
 	}
 	for _, m := range r.chain {
-		if !readers[m] && !s.holdsKey(r.name, m, 3) {
+		if !readers[m] && !s.g.reads[m] && !s.holdsKey(r.name, m, 3) {
 			return false
 		}
 	}
@@ -176,28 +178,53 @@ func (s *scope) holdsKey(name, key string, deep int) bool {
 }
 
 // alters tells whether the variable at i, where the chain r begins, may be changed
-// there: by a member, by an element of it that is set or counted, or by being taken
-// under another name.
+// there: by a member, by an element of it that is set or counted, by being set together
+// with others, by a loop or by with, or by being taken under another name.
 func (s *scope) alters(t []lexeme, i int, r root) bool {
 	switch before(t, i-1) {
-	case "del", "delete":
+	case "del", "delete", "for", "as":
 		return true
 	case "=", ":=":
 		return r.end == i && (r.end+1 >= len(t) || t[r.end+1].kind != punct || t[r.end+1].text == ";")
 	}
-	if len(r.chain) > 0 && (r.called || s.g == rubyGrammar) && !readers[r.chain[0]] {
+	if len(r.chain) > 0 && (r.called || s.g == rubyGrammar) && !readers[r.chain[0]] && !s.g.reads[r.chain[0]] {
 		return true
 	}
 	if r.end+1 >= len(t) {
 		return false
 	}
+	if s.g.oneOfSeveral(t, i) {
+		return true
+	}
 	switch t[r.end+1].text {
 	case "++", "--", "<<":
 		return true
-	case "=":
+	case "=", "**=", "&&=", "||=", "??=":
 		return r.end > i
 	}
 	return r.end > i && len(t[r.end+1].text) == 2 && t[r.end+1].text[1] == '=' && strings.Contains("+-*/|&%", t[r.end+1].text[:1])
+}
+
+// oneOfSeveral tells whether the word at i is set together with others, as in
+// a, b = f() or [a, b] = f(), and is not the last of them.
+func (g *grammar) oneOfSeveral(t []lexeme, i int) bool {
+	j := i + 1
+	for ; j < min(len(t), i+20) && t[j].kind == punct && strings.Contains(",])}", t[j].text); j++ {
+		if t[j].text == "," && j+1 < len(t) && t[j+1].kind == word {
+			j++
+		}
+	}
+	if j == i+1 || j >= len(t) || t[j].text != "=" && t[j].text != ":=" {
+		return false
+	}
+	for i > 0 && (t[i-1].kind == word && !g.keywords[t[i-1].text] || t[i-1].text == ",") {
+		i--
+	}
+	if before(t, i-1) != "(" {
+		return true
+	}
+	name, _ := callee(t, i-1, g) // whose arguments end with one that is named
+	return name == ""
 }
 
 func (s *scope) makeup(t []lexeme) makeup {

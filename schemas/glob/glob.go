@@ -31,7 +31,7 @@ func Parse(pattern string) (Glob, error) {
 	if pattern == "" {
 		return nil, fmt.Errorf("%w: an empty glob matches nothing; write a path such as src/** or leave it out", ErrGlob)
 	}
-	alternatives, ok := braces(strings.TrimPrefix(pattern, "./"))
+	alternatives, ok := Braces(strings.TrimPrefix(pattern, "./"))
 	if !ok {
 		return nil, fmt.Errorf("%w: %q", ErrGlob, pattern)
 	}
@@ -96,8 +96,9 @@ func Any(globs []Glob, name string) bool {
 	return false
 }
 
-// braces expands "{a,b}".
-func braces(pattern string) (all []string, ok bool) {
+// Braces expands "{a,b}"; not ok tells of too many alternatives, or of a brace without
+// its end.
+func Braces(pattern string) (all []string, ok bool) {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {
 		return []string{pattern}, true
@@ -117,7 +118,7 @@ func braces(pattern string) (all []string, ok bool) {
 				continue
 			}
 			for _, choice := range append(choices, pattern[from:at]) {
-				more, ok := braces(pattern[:open] + choice + pattern[at+1:])
+				more, ok := Braces(pattern[:open] + choice + pattern[at+1:])
 				if !ok || len(all)+len(more) > mostAlternatives {
 					return nil, false
 				}
