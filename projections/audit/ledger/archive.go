@@ -400,13 +400,20 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	}
 	p.SHA256 = root[:]
 	// Cut off before the log says so, it is written anew under the same name.
-	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
+	const named = "%s-%020d%s.zst"
+	p.Path = fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, "")
 	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
 		own, err := ownFolder(ctx, a.Log, a.Store)
 		if err != nil {
 			return err
 		}
-		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own, p.Path)
+		folder := filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own)
+		p.Path = filepath.Join(folder, p.Path)
+		// The folder is the same for a copy at the same path of another machine.
+		for n := 2; p.Path != a.unsaid && taken(p.Path, one.records); n++ {
+			p.Path = filepath.Join(folder, fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, fmt.Sprint("-", n)))
+		}
+		a.unsaid = p.Path
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {
@@ -419,8 +426,18 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	if err != nil {
 		return err
 	}
+	a.unsaid = ""
 	a.Logger.Info("archived", "stream", p.Stream, "first", p.First, "last", p.Last, "segment", path, "bytes", p.Bytes)
 	return nil
+}
+
+// taken says whether a path has something else than an earlier try at these records.
+func taken(path string, records []segment.Record) bool {
+	if _, err := os.Lstat(path); err != nil {
+		return false // what else is wrong, writing tells
+	}
+	is, err := segment.Read(path)
+	return err != nil || !slices.EqualFunc(is, records, segment.Record.Equal)
 }
 
 // root is that over the leaves of records in their stream's tree, which they are held
