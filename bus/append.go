@@ -57,7 +57,7 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && c.options.Archive.makesRoom(ctx, main.Aggregate.Kind.Stream()); try++ {
+	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && makesRoom(ctx, c, main.Aggregate.Kind.Stream()); try++ {
 		position, err = c.publish(ctx, main.Aggregate, message, e)
 	}
 	if errors.Is(err, ErrConflict) {
@@ -74,10 +74,12 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 	return position, nil
 }
 
-// makesRoom has old records leave a full stream, and says whether any did.
-func (a *Archive) makesRoom(ctx context.Context, full schemas.Stream) bool {
-	room := a.Room.Load()
-	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)()
+// makesRoom has old records leave a full stream, and says whether any did in time.
+func makesRoom(ctx context.Context, c *Conn, full schemas.Stream) bool {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	room := c.options.Archive.Room.Load()
+	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)(ctx)
 }
 
 // largeBody is the size of an event, in bytes, from which on it is appended over a

@@ -65,8 +65,8 @@ func (s ArchiveSettings) Check(outside bool) error {
 // use.
 type Archive struct {
 	// Room is asked for room where an append finds the archived stream full, and says
-	// whether there is any more; nil for nobody.
-	Room   atomic.Pointer[func() bool]
+	// whether there is any more before the context ends; nil for nobody.
+	Room   atomic.Pointer[func(ctx context.Context) bool]
 	folder string
 	// leaving is written while records leave a stream, and read by who looks for them
 	// first in the archive and then there.

@@ -238,7 +238,8 @@ func (o Options) natsOptions(c *Conn) []nats.Option {
 			}
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err == nil { // closed by us: calls under way end with ErrClosed
+			if err == nil { // closed by us
+				c.guards.lost(ErrClosed)
 				return
 			}
 			err = fmt.Errorf("%w: connection lost: %w", ErrUnavailable, err)

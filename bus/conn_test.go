@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +74,41 @@ func TestUnavailableWhileDown(t *testing.T) {
 	c.Close()
 	if _, err = c.LastOf(t.Context(), schemas.Session("s")); !errors.Is(err, bus.ErrClosed) {
 		t.Fatalf("after Close: %v", err)
+	}
+}
+
+// mutedConn sends nothing any more once it is muted.
+type mutedConn struct {
+	net.Conn
+	muted *atomic.Bool
+}
+
+func (c mutedConn) Write(b []byte) (int, error) {
+	if c.muted.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
+}
+
+// TestCloseEndsAReadAtOnce: who waits for records learns that nothing comes any more.
+func TestCloseEndsAReadAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, embedded.Options{})
+	must(t, daemon(t, h).EnsureStreams(t.Context(), bus.Retention{}))
+	o, muted := h.inProcess(embedded.RoleDaemon), &atomic.Bool{}
+	dial := o.Dial
+	o.Dial = func() (net.Conn, error) {
+		c, err := dial()
+		return mutedConn{c, muted}, err
+	}
+	c := connect(t, o)
+	muted.Store(true)
+	time.AfterFunc(100*time.Millisecond, c.Close)
+	began := time.Now()
+	for _, err := range c.Tail(t.Context(), schemas.Session("s"), 0) {
+		if waited := time.Since(began); !errors.Is(err, bus.ErrClosed) || waited > bus.DefaultTimeout/2 {
+			t.Errorf("after %s: %v", waited, err)
+		}
 	}
 }
 

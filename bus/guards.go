@@ -25,7 +25,7 @@ type guard struct {
 }
 
 // watch returns a context that ends with ErrDenied when the server refuses a
-// publish to the subject, and with ErrUnavailable when the connection is lost. Call release when the call is over.
+// publish to the subject, and with ErrUnavailable when the connection is lost, or ErrClosed when it is closed. Call release when the call is over.
 func (g *guards) watch(ctx context.Context, subject string) (guarded context.Context, release func()) {
 	guarded, cancel := context.WithCancelCause(ctx)
 	entry := &guard{subject, cancel}
@@ -92,7 +92,7 @@ func causeOf(guarded context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if cause := context.Cause(guarded); errors.Is(cause, ErrDenied) || errors.Is(cause, ErrUnavailable) {
+	if cause := context.Cause(guarded); errors.Is(cause, ErrDenied) || errors.Is(cause, ErrUnavailable) || errors.Is(cause, ErrClosed) {
 		return cause
 	}
 	return translate(err)

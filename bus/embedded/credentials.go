@@ -34,7 +34,8 @@ func (c Credentials) Users() []User {
 // LoadOrCreateCredentials reads the credentials in a folder and makes those
 // that are missing, of all roles or of some: one file for each role, mode 0600, in a folder of mode
 // 0700. Several callers at once, in one or more processes, get the same ones.
-// A file that cannot be used is an error, not replaced.
+// A file that cannot be used is an error, not replaced, but for the agent's where that
+// names no user: it was one for another server.
 func LoadOrCreateCredentials(dir string, roles ...Role) (Credentials, error) {
 	lock, err := takeCredentials(dir)
 	if err != nil {

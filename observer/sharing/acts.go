@@ -71,7 +71,7 @@ func (s *Service) change(ctx context.Context, r schemas.ScopeRequest) (reply sch
 	case r.Act == schemas.ScopeNew && k != nil:
 		return reply, schemas.Faultf(schemas.CodeConflict, "there is a scope %s here, of %s", r.Name, scope.NameOf(k.Owner))
 	case r.Act == schemas.ScopeNew:
-		k = &known{Owner: r.Person, Keys: map[int][]byte{}, mine: map[int]mine{}, is: scope.Scope{Name: r.Name, Owner: r.Person}}
+		k = &known{Owner: r.Person, Keys: map[int][]byte{}, mine: map[int]mine{}, is: scope.Scope{Name: r.Name, Owner: r.Person}, Restores: s.restores}
 		r.Add = append([]string{string(s.kept.Card)}, r.Add...)
 	case k == nil:
 		_, err := s.known(r.Name)
@@ -208,6 +208,9 @@ func (s *Service) join(r schemas.ScopeRequest) (reply schemas.ScopeReply, err er
 	if k.mine, err = own(s.Folder, r.Name); err != nil {
 		return reply, err
 	}
+	if s.hub == nil { // else it is read now
+		k.Restores = s.restores
+	}
 	s.kept.Scopes[r.Name], s.again = k, true
 	reply.Message = "Joined " + r.Name + ". Its owner adds you by your card: writ memory scope --card"
 	return reply, s.kept.save(s.Folder)
@@ -235,8 +238,8 @@ func (s *Service) share(ctx context.Context, r schemas.ScopeRequest) (reply sche
 		err = schemas.Faultf(schemas.CodeRefused, "this machine is in %s for %s, and your key is %s", r.Name, card.Name(), scope.NameOf(r.Person))
 	case len(text) > scope.MaxText:
 		err = schemas.Faultf(schemas.CodeRefused, "it has %d bytes, and at most %d are shared", len(text), scope.MaxText)
-	case s.kept.Restores != s.restores:
-		err = schemas.Faultf(schemas.CodeRefused, "this machine was put back from a backup, and what it shared since is not read yet: it is once the hub is reached, or with writ memory scope --take of the folder that others read")
+	case k.Restores != s.restores:
+		err = schemas.Faultf(schemas.CodeRefused, "this machine was put back from a backup, and what it shared with %s since is not read yet: it is once the hub is reached, or with writ memory scope --take of a folder that has it. Where it shared nothing there, leave the scope and join it again", r.Name)
 	case k.shared(of):
 		err = schemas.Faultf(schemas.CodeConflict, "%s is shared with %s already", r.ID, r.Name)
 	case k.last(me) >= scope.MaxNumber:
@@ -384,6 +387,9 @@ func (s *Service) readIn(ctx context.Context, r schemas.ScopeRequest) (reply sch
 		all = append(all, raw)
 	}
 	slices.SortStableFunc(all, func(a, b json.RawMessage) int { return order(a) - order(b) })
+	for _, k := range s.kept.Scopes {
+		k.met = false
+	}
 	for range 2 { // keys that came open what was there before them
 		for _, raw := range all {
 			if err := s.take(ctx, raw); err != nil {
@@ -391,7 +397,11 @@ func (s *Service) readIn(ctx context.Context, r schemas.ScopeRequest) (reply sch
 			}
 		}
 	}
-	s.kept.Restores = s.restores
+	for _, k := range s.kept.Scopes {
+		if k.met {
+			k.Restores = s.restores
+		}
+	}
 	reply.Message = fmt.Sprintf("%d files were read", len(all))
 	return reply, s.kept.save(s.Folder)
 }

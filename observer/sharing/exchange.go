@@ -143,8 +143,12 @@ func (s *Service) readOne(ctx context.Context, record schemas.Record, none, some
 		if s.again { // keys came that open what was there before
 			s.wakeUp()
 		}
-		if some || s.kept.Restores != s.restores {
-			s.kept.Restores = s.restores
+		for _, k := range s.kept.Scopes {
+			if !s.again && k.Restores != s.restores {
+				k.Restores, some = s.restores, true
+			}
+		}
+		if some {
 			err = s.kept.save(s.Folder)
 		}
 		return true, err
@@ -201,6 +205,7 @@ func (s *Service) record(ctx context.Context, k *known, raw json.RawMessage) err
 	if err != nil && !errors.Is(err, scope.ErrKnown) || r.Author == "" {
 		return err
 	}
+	k.met = k.met || r.Author == s.kept.recipient()
 	key := k.Keys[r.Epoch]
 	if key == nil || r.Author == s.kept.recipient() {
 		k.is = next
@@ -222,14 +227,19 @@ func (s *Service) record(ctx context.Context, k *known, raw json.RawMessage) err
 // tombstone forgets what an author destroyed.
 func (s *Service) tombstone(ctx context.Context, k *known, raw json.RawMessage) error {
 	next, t, err := k.is.TakeTombstone(raw)
-	if err != nil {
+	if err != nil && !errors.Is(err, scope.ErrKnown) {
+		return err
+	}
+	if k.met = k.met || t.Author == s.kept.recipient(); err != nil {
 		return err
 	}
 	if t.Author != s.kept.recipient() {
 		err = s.Memory.Forget(ctx, schemas.ObservationKey{Scope: schemas.MemoryShared + k.is.Name, ID: scope.ID(t.Author, t.Number)}, "its author had it forgotten")
 	} else if m := k.mine[t.Number]; m.Record != nil { // a backup brought it back
-		m.Record, k.mine[t.Number] = nil, mine{Of: m.Of, Number: m.Number, Tombstone: m.Tombstone}
-		err = m.save(s.Folder, k.is.Name)
+		m.Record = nil
+		if err = m.save(s.Folder, k.is.Name); err == nil {
+			k.mine[t.Number] = m
+		}
 	}
 	if err == nil {
 		k.is = next

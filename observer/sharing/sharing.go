@@ -77,9 +77,7 @@ func Begin(ctx context.Context, o Options) (s *Service, stop func(), err error) 
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.restores = len(restores); len(s.kept.Scopes) == 0 {
-		s.kept.Restores = s.restores
-	}
+	s.restores = len(restores)
 	if o.Hub != nil {
 		if s.hub, err = bus.Connect(ctx, *o.Hub); err != nil {
 			return nil, nil, err

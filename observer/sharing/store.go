@@ -29,9 +29,6 @@ type kept struct {
 	Identity string            `json:"identity,omitempty"` // secret, X25519
 	Card     json.RawMessage   `json:"card,omitempty"`     // certified by its person
 	Scopes   map[string]*known `json:"scopes,omitempty"`
-	// Restores are how many restores of the log there were when last what others have of
-	// this machine was read: a backup may lack what was shared since.
-	Restores int `json:"restores,omitempty"`
 }
 
 // known is a scope with what opens it.
@@ -40,9 +37,13 @@ type known struct {
 	Rosters []json.RawMessage             `json:"rosters,omitempty"` // in their envelopes
 	Keys    map[int][]byte                `json:"keys,omitempty"`    // of epochs
 	Seen    map[string]map[int]scope.Seen `json:"seen,omitempty"`
+	// Restores are how many restores of the log there were when last what others have of
+	// this machine was read: a backup may lack what was shared since.
+	Restores int `json:"restores,omitempty"`
 
 	is       scope.Scope
 	mine     map[int]mine
+	met      bool     // a record of this machine was among what was taken last
 	early    bool     // something came before the list of members that it is under
 	findings []string // the newest last
 }

@@ -36,7 +36,7 @@ type Settings struct {
 	NATSKey string `yaml:"nats_key"`
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
-	// MaxBytes bounds each stream, 0 is no bound. At four fifths of it the oldest
+	// MaxBytes bounds each stream but WRIT_QUARANTINE, 0 is no bound. At four fifths of it the oldest
 	// events of sessions leave for the archive; what cannot leave is told before
 	// a full stream refuses appends. Nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`

@@ -44,7 +44,7 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	archive, err := ledger.RepairArchive(layout.Log(), filepath.Join(dataDir, "archive"), archiveBeside(store), *giveUp)
+	archive, err := ledger.RepairArchive(layout.Log(), layout.Restored(), filepath.Join(dataDir, "archive"), archiveBeside(store), *giveUp)
 	if err != nil {
 		return err
 	}

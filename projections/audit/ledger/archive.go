@@ -34,6 +34,7 @@ const (
 	archiveEvery     = time.Minute
 	archiveSoon      = time.Second     // while the stream takes nothing for it, or is about to
 	archiveBarren    = 5 * time.Second // after room could not be made
+	archiveTurn      = 5 * time.Millisecond
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
@@ -63,9 +64,10 @@ type ArchiveOptions struct {
 // log does not. Killed at any moment, it goes on.
 type Archiver struct {
 	ArchiveOptions
-	running sync.Mutex    // one run at a time, guards barren
-	made    atomic.Uint64 // runs that made room
-	barren  time.Time     // when room was wanted last and could not be made
+	running sync.Mutex    // one run at a time, guards barren and unsaid
+	made    atomic.Uint64 // times that records left
+	barren  time.Time     // when an append wanted room last and none could be made
+	unsaid  string        // the segment that was written last, until the log says so
 
 	mu      sync.Mutex
 	problem string // why it could not go on
@@ -89,11 +91,11 @@ func NewArchiver(o ArchiveOptions) *Archiver {
 func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	room := func() bool { return a.makeRoom(running) }
+	room := func(ctx context.Context) bool { return a.makeRoom(ctx, running) }
 	bus.ArchiveOf(a.Log).Room.Store(&room)
 	go func() {
 		defer close(done)
-		for last := a.Now(); ; {
+		for last, barren := a.Now(), (time.Time{}); ; {
 			wait := archiveEvery
 			if bus.Refusing(a.Log) || a.Retention.MaxBytes > 0 {
 				wait = archiveSoon
@@ -103,15 +105,19 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 				return
 			case <-time.After(wait):
 			}
-			switch rested := a.Now().Sub(last).Abs() >= archiveEvery; {
-			case rested || bus.Refusing(a.Log):
-				if _, err := a.Run(running); err != nil && running.Err() == nil {
-					a.Logger.Warn("archive old records", "error", err)
-				}
+			needed := a.Now().Sub(last).Abs() < archiveEvery && !bus.Refusing(a.Log)
+			if needed && (a.Now().Sub(barren).Abs() < archiveBarren || !a.fills(running)) {
+				continue
+			}
+			left, err := a.inTurn(running, needed)
+			if err != nil && running.Err() == nil {
+				a.Logger.Warn("archive old records", "error", err)
+			}
+			if !needed {
 				last = a.Now()
 				a.look(running)
-			case a.fills(running):
-				a.makeRoom(running)
+			} else if left == 0 {
+				barren = a.Now()
 			}
 		}
 	}()
@@ -119,30 +125,83 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 		bus.ArchiveOf(a.Log).Room.Store(nil)
 		cancel()
 		<-done
+		a.running.Lock()
+		a.running.Unlock() //nolint:staticcheck // what an append began has ended
 	}
 }
 
+// holding marks the context of who holds Busy.
+type holding struct{}
+
+// Holding returns a context for who holds [ArchiveOptions.Busy] and appends meanwhile: to
+// make room it does not wait for itself.
+func Holding(ctx context.Context) context.Context { return context.WithValue(ctx, holding{}, true) }
+
 // makeRoom has old records leave a full stream, and says whether any did since it was
-// asked. Where none can, that is not tried again at once: callers are refused in time.
-func (a *Archiver) makeRoom(ctx context.Context) bool {
-	before := a.made.Load()
-	a.running.Lock()
-	defer a.running.Unlock()
-	if a.made.Load() != before {
-		return true // for another append that found it full
+// asked. It waits for that as long as the append whose context it gets, and what it began
+// goes on without. Where nothing can leave, that is not tried again at once: callers are
+// refused in time.
+func (a *Archiver) makeRoom(ctx, running context.Context) bool {
+	before, holds := a.made.Load(), ctx.Value(holding{}) != nil
+	for !a.takeTurn(holds) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(archiveTurn):
+		}
+		if a.made.Load() != before {
+			return true // for another append that found it full, or by the way
+		}
 	}
-	if a.Now().Sub(a.barren).Abs() < archiveBarren {
+	made := make(chan bool, 1)
+	go func() {
+		defer a.endTurn(holds)
+		switch {
+		case a.made.Load() != before:
+			made <- true
+		case running.Err() != nil || a.Now().Sub(a.barren).Abs() < archiveBarren:
+			made <- false
+		default:
+			a.Audit.Seal(running) // only what is signed leaves
+			left, err := a.run(running, true, true)
+			if err != nil && running.Err() == nil {
+				a.Logger.Warn("make room in a full stream", "error", err)
+			}
+			if left == 0 {
+				a.barren = a.Now()
+			}
+			made <- left > 0
+		}
+	}()
+	if holds {
+		return <-made // it goes on under the lock of its caller
+	}
+	select {
+	case is := <-made:
+		return is
+	case <-ctx.Done():
 		return false
 	}
-	a.Audit.Seal(ctx) // only what is signed leaves
-	left, err := a.run(ctx, true)
-	if err != nil && ctx.Err() == nil {
-		a.Logger.Warn("make room in a full stream", "error", err)
+}
+
+// takeTurn says whether a run may begin now, which endTurn ends: no other is under way,
+// and nobody else holds Busy.
+func (a *Archiver) takeTurn(holds bool) bool {
+	if !a.running.TryLock() {
+		return false
 	}
-	if left == 0 {
-		a.barren = a.Now()
+	if !holds && !a.Busy.TryLock() {
+		a.running.Unlock()
+		return false
 	}
-	return left > 0
+	return true
+}
+
+func (a *Archiver) endTurn(holds bool) {
+	if !holds {
+		a.Busy.Unlock()
+	}
+	a.running.Unlock()
 }
 
 // fills says whether the stream is near its bound: a minute may be too long to wait.
@@ -170,36 +229,48 @@ func (a *Archiver) Problems() []string {
 }
 
 // Run archives what is to leave now, and returns how many records left the stream.
-func (a *Archiver) Run(ctx context.Context) (left uint64, err error) {
+func (a *Archiver) Run(ctx context.Context) (left uint64, err error) { return a.inTurn(ctx, false) }
+
+// inTurn is Run, of which one segment at least leaves where room is needed.
+func (a *Archiver) inTurn(ctx context.Context, needed bool) (left uint64, err error) {
 	a.running.Lock()
 	defer a.running.Unlock()
-	return a.run(ctx, false)
-}
-
-// run is Run, of which one segment at least leaves where room is needed.
-func (a *Archiver) run(ctx context.Context, needed bool) (left uint64, err error) {
 	if !a.Busy.TryLock() {
 		return 0, nil // the next time
 	}
 	defer a.Busy.Unlock()
+	if needed {
+		a.Audit.Seal(ctx) // only what is signed leaves
+	}
+	return a.run(ctx, needed, false)
+}
+
+// run is inTurn of who has the turn. With once it ends as soon as anything left, and tells
+// of no full stream that it did not tell of before: the rest leaves the next time.
+func (a *Archiver) run(ctx context.Context, needed, once bool) (left uint64, err error) {
 	for err == nil && ctx.Err() == nil {
 		var n uint64
 		if n, err = a.trim(ctx); err != nil { // also what an earlier run was cut off at
 			break
 		}
-		left += n
+		if left += n; n > 0 {
+			a.made.Add(1)
+		}
+		if once && left > 0 {
+			break
+		}
 		var one *stretch
 		if one, err = a.next(ctx, needed && left == 0); err != nil || one == nil {
 			break
 		}
 		err = a.seal(ctx, one)
 	}
-	if left > 0 {
-		a.made.Add(1)
-	}
 	full := a.bounds(ctx)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if once && left > 0 && len(a.full) == 0 {
+		full = nil
+	}
 	if a.full, a.problem = full, ""; err != nil && ctx.Err() == nil {
 		a.problem = err.Error()
 	}
@@ -329,13 +400,20 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	}
 	p.SHA256 = root[:]
 	// Cut off before the log says so, it is written anew under the same name.
-	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
+	const named = "%s-%020d%s.zst"
+	p.Path = fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, "")
 	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
 		own, err := ownFolder(ctx, a.Log, a.Store)
 		if err != nil {
 			return err
 		}
-		p.Path = filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own, p.Path)
+		folder := filepath.Join(a.Settings.To, a.Audit.key.signer.Name()+own)
+		p.Path = filepath.Join(folder, p.Path)
+		// The folder is the same for a copy at the same path of another machine.
+		for n := 2; p.Path != a.unsaid && taken(p.Path, one.records); n++ {
+			p.Path = filepath.Join(folder, fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, fmt.Sprint("-", n)))
+		}
+		a.unsaid = p.Path
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {
@@ -348,8 +426,18 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	if err != nil {
 		return err
 	}
+	a.unsaid = ""
 	a.Logger.Info("archived", "stream", p.Stream, "first", p.First, "last", p.Last, "segment", path, "bytes", p.Bytes)
 	return nil
+}
+
+// taken says whether a path has something else than an earlier try at these records.
+func taken(path string, records []segment.Record) bool {
+	if _, err := os.Lstat(path); err != nil {
+		return false // what else is wrong, writing tells
+	}
+	is, err := segment.Read(path)
+	return err != nil || !slices.EqualFunc(is, records, segment.Record.Equal)
 }
 
 // root is that over the leaves of records in their stream's tree, which they are held

@@ -579,7 +579,7 @@ func TestRepairOfSegments(t *testing.T) {
 				before = before[bytes.Index(before, []byte(live.Message.Subject))-head:]
 			}
 			must(t, errors.Join(os.WriteFile(filepath.Join(msgs, "1.blk"), before, 0o600), os.Remove(filepath.Join(msgs, "index.db"))))
-			done, err := RepairArchive(a.file("streams"), a.file("archive"), backup, c.giveUp)
+			done, err := RepairArchive(a.file("streams"), a.file("restored.json"), a.file("archive"), backup, c.giveUp)
 			if err != nil || len(done) != 1 || done[0].How != c.how || done[0].First != 1 || done[0].Last != 60 {
 				t.Errorf("%+v, %v", done, err)
 			}

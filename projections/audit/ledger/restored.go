@@ -24,21 +24,29 @@ func NoteRestore(file string, r schemas.LogRestored) error {
 	return atomicfile.Write(file, append(body, '\n'), 0o600)
 }
 
+// noted reads what NoteRestore wrote, if it did.
+func noted(file string) (r schemas.LogRestored, is bool, err error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &r)
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("ledger: what the log was restored from: %w. Delete %s to go on without it", err, file)
+	}
+	return r, true, nil
+}
+
 // Acknowledge records in the log that its folder was restored, where the note says
 // so, and lets the second place go back to what the backup had: what it knew
 // beyond that is kept beside it. Without a note a log that went back is refused. It
 // may be cut off at any moment and is repeated at the next start.
 func (a *Auditor) Acknowledge(ctx context.Context, file string, log *bus.Writer) error {
-	raw, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var r schemas.LogRestored
-	if err == nil {
-		err = json.Unmarshal(raw, &r)
-	}
-	if err != nil {
-		return fmt.Errorf("ledger: what the log was restored from: %w. Delete %s to go on without it", err, file)
+	r, is, err := noted(file)
+	if err != nil || !is {
+		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,11 +21,16 @@ const Missing blockfile.How = "missing"
 // RepairArchive takes the segments of which a log says, that no server has open, and
 // that are missing or damaged, from the stream, of which a kill may bring the beginning
 // back, or from the folder of a backup's, "" for none. What neither has is given up, as embedded.Repair does, unless the file is missing and giveUp
-// does not say so.
-func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.Outcome, _ error) {
+// does not say so. A note of a restore that the log does not have yet counts too.
+func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []blockfile.Outcome, _ error) {
 	parts, lost, restores, err := archivedIn(store)
 	if err != nil {
 		return nil, err
+	}
+	if r, is, err := noted(restored); err != nil {
+		return nil, err
+	} else if is {
+		restores = append(restores, r)
 	}
 	ours, theirs, own := bus.NewArchive(folder), bus.NewArchive(backup), endOf(store, restores)
 	for _, p := range parts {

@@ -29,7 +29,7 @@ type Options struct {
 	Streams     string // the folder of the daemon's own server in it
 	To          NATS
 	Writer      bus.WriterOptions
-	// MaxBytes bounds each stream at either place, 0 for no bound.
+	// MaxBytes bounds each stream but WRIT_QUARANTINE at either place, 0 for no bound.
 	MaxBytes int64
 	Note     func(text string) // tells of each step
 	// Step is called before each step with its name, in tests; nil does nothing.
@@ -141,6 +141,7 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 				return m.done, fmt.Errorf("%s: %w. The log lies whole at %s", step.name, err, m.place.Name())
 			}
 			if !m.noted {
+				err = errors.Join(err, m.forsake(ctx))
 				return m.done, fmt.Errorf("%s: %w. Nothing has changed: the log lies whole at %s, where its daemon may go on (writ up --detach)", step.name, err, m.place.Name())
 			}
 			return m.done, fmt.Errorf("%s: %w. The log lies whole at %s, and no daemon starts until the move goes on (the same command) or is called off (`writ log move %s`)",
@@ -228,6 +229,15 @@ func (m *mover) reach(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// forsake removes what was brought for a move of which nothing is noted.
+func (m *mover) forsake(ctx context.Context) error {
+	if p, err := Load(m.Dir); err != nil || p.Moving != nil {
+		return err // it is noted after all, and goes on with that
+	}
+	err := m.to.close(context.WithoutCancel(ctx))
+	return errors.Join(err, os.RemoveAll(m.to.folder), os.RemoveAll(filepath.Join(m.Credentials, brought)))
 }
 
 // keepCredentials puts those for the new place beside those that count, until the log
@@ -541,20 +551,25 @@ func callOff(ctx context.Context, o Options, p Place) (Moved, error) {
 	done := Moved{From: p.Name(), To: p.Name(), Epoch: p.Epoch, Kept: true}
 	err := os.RemoveAll(m.to.folder)
 	if m.to.URL != "" {
-		if err = m.open(ctx, m.to); err == nil {
-			for _, s := range schemas.Streams() {
-				if dropErr := m.makeRoom(ctx, s); !errors.Is(dropErr, ErrElsewhere) {
-					err = errors.Join(err, dropErr)
-				}
+		reached := m.open(ctx, m.to)
+		for _, s := range schemas.Streams() {
+			if reached != nil {
+				break
 			}
-			err = errors.Join(err, m.to.close(context.WithoutCancel(ctx)))
+			if dropErr := m.makeRoom(ctx, s); !errors.Is(dropErr, ErrElsewhere) {
+				err = errors.Join(err, dropErr)
+			}
 		}
+		err = errors.Join(err, reached, m.to.close(context.WithoutCancel(ctx)))
 	}
 	if err != nil {
 		done.Left = fmt.Sprintf("%s: %v", p.Moving.To.Name(), err)
 	}
 	p.Moving = nil
-	return done, errors.Join(p.save(o.Dir), os.RemoveAll(filepath.Join(o.Credentials, brought)))
+	if err := p.save(o.Dir); err != nil {
+		return done, err // the move may yet go on, with what was brought for it
+	}
+	return done, os.RemoveAll(filepath.Join(o.Credentials, brought))
 }
 
 // syncAll brings a folder with all that is in it to the disk.

@@ -58,14 +58,15 @@ func (n NATS) Options(dir, credentials string, other bus.Credential) (o bus.Opti
 }
 
 // KeepCredentials copies the credentials of a NATS from a folder to where they are looked
-// for first: those of daemon, hook, dashboard and admin, and of agents where there is one.
+// for first: those of daemon, hook, dashboard and admin. Agents come in by a door of their
+// own.
 func KeepCredentials(credentials, from string) error {
 	files := map[string][]byte{}
 	for _, role := range rights.Roles() {
-		c, err := bus.LoadCredential(from, string(role))
-		if errors.Is(err, bus.ErrNotFound) && role == rights.Agent {
+		if role == rights.Agent {
 			continue
 		}
+		c, err := bus.LoadCredential(from, string(role))
 		if err != nil {
 			return err
 		}

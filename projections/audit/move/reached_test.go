@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -66,6 +67,9 @@ func TestAMoveThatReachesNothingChangesNothing(t *testing.T) {
 				}
 				if is, err := move.Load(f.dir); err != nil || !reflect.DeepEqual(was, is) {
 					t.Errorf("the log lies at %+v, %v; it was %+v", is, err, was)
+				}
+				if _, err := os.Stat(filepath.Join(f.credentials(), "moving")); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the credentials for the new place stay: %v", err)
 				}
 				if p, err := move.Settle(f.dir, f.credentials(), move.NATS{}, true); err != nil {
 					t.Errorf("no daemon starts: %v", err)
