@@ -304,6 +304,12 @@ func disturb(h *hubtest.Hub, way *hubtest.Proxy, alice *member, random *rand.Ran
 // settle waits until all that is in a member's log was brought and cosigned.
 func (m *member) settle(h *hubtest.Hub) {
 	m.t.Helper()
+	defer func() {
+		if m.brought() != nil {
+			log, _ := os.ReadFile(filepath.Join(m.data(), "log", "writd.log"))
+			m.t.Logf("the daemon's log ends so:\n%s", log[max(0, len(log)-8000):])
+		}
+	}()
 	h.Eventually("the hub has all of "+m.name, m.brought)
 }
 

@@ -311,7 +311,7 @@ func (h *Hub) MakeStreams() {
 func (h *Hub) Eventually(what string, try func() error) {
 	h.t.Helper()
 	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}

@@ -136,7 +136,7 @@ func shippedFor(t *testing.T, project string) *world {
 			return
 		}
 		w := startWith(t, imported.dir, newProject(t, ""), with)
-		w.send("SessionStart", map[string]any{"session_id": "s0", "source": "startup"}) // it waits for the rules
+		w.rulesAreThere()
 		imported.err = w.stop()
 	})
 	data := t.TempDir()
@@ -149,7 +149,24 @@ func shippedFor(t *testing.T, project string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return startWith(t, data, project, with)
+	w := startWith(t, data, project, with)
+	w.rulesAreThere()
+	return w
+}
+
+// rulesAreThere waits for them however long their import takes; a hook would not.
+func (w *world) rulesAreThere() {
+	w.t.Helper()
+	for {
+		_, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "x"}) // it waits for some seconds
+		var refused *bus.ServiceError
+		switch {
+		case err == nil:
+			return
+		case !errors.As(err, &refused) || refused.Code != schemas.CodeNotReady:
+			w.t.Fatal(err)
+		}
+	}
 }
 
 // imported is a data directory with the shipped rules.
