@@ -53,21 +53,7 @@ func TestAFullDiskOnOneNode(t *testing.T) {
 	bob.must("down")
 	bob.must("log", "move", h.Clients(), "--replicas", "3", "--ca", h.CA, "--creds", h.Credentials("bob"))
 	bob.must("up", "--detach")
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var working sync.WaitGroup
-	working.Go(func() { alice.work(ctx, 0) })
-	working.Go(func() { bob.work(ctx, 0) })
-	both := func(what string, more int64) {
-		t.Helper()
-		a, b := alice.asked.Load(), bob.asked.Load()
-		h.Eventually(what, func() error {
-			if alice.asked.Load() < a+more || bob.asked.Load() < b+more {
-				return fmt.Errorf("%d and %d more", alice.asked.Load()-a, bob.asked.Load()-b)
-			}
-			return nil
-		})
-	}
+	both, stop := bothWork(h, alice, bob)
 	both("calls are answered", 20)
 
 	h.Kill(0)
@@ -93,7 +79,6 @@ func TestAFullDiskOnOneNode(t *testing.T) {
 	both("calls are answered by the node whose disk was full, and one more", 20)
 	h.Run(1)
 	stop()
-	working.Wait()
 	h.Eventually("each stream has a leader again", bob.readable)
 	bob.compare(0)
 	alice.settle(h)
@@ -200,21 +185,7 @@ func TestMembersInNamespaces(t *testing.T) {
 		members = append(members, m)
 	}
 	alice, bob := members[0], members[1]
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var working sync.WaitGroup
-	working.Go(func() { alice.work(ctx, 0) })
-	working.Go(func() { bob.work(ctx, 0) })
-	work := func(what string, more int64) {
-		t.Helper()
-		a, b := alice.asked.Load(), bob.asked.Load()
-		h.Eventually(what, func() error {
-			if alice.asked.Load() < a+more || bob.asked.Load() < b+more {
-				return fmt.Errorf("%d and %d more", alice.asked.Load()-a, bob.asked.Load()-b)
-			}
-			return nil
-		})
-	}
+	work, stop := bothWork(h, alice, bob)
 	work("calls are answered", 20)
 	asRoot(t, "ip link set "+spaces[1].wire+" down")
 	<-time.After(time.Duration(seconds) * time.Second) // so long it is cut off
@@ -223,7 +194,6 @@ func TestMembersInNamespaces(t *testing.T) {
 	asRoot(t, "ip link set "+spaces[1].wire+" up")
 	began := time.Now()
 	stop()
-	working.Wait()
 	for bob.brought() != nil {
 		if time.Since(began) > 10*time.Minute {
 			doctor, _ := bob.run("", "team", "doctor")
@@ -241,5 +211,28 @@ func TestMembersInNamespaces(t *testing.T) {
 		if m.wrong.Load() > 0 {
 			t.Errorf("%d calls of %s were not answered", m.wrong.Load(), m.name)
 		}
+	}
+}
+
+// bothWork has two members asked without end, until stop; more waits until each was
+// answered so many times again.
+func bothWork(h *hubtest.Hub, alice, bob *member) (more func(what string, n int64), stop func()) {
+	ctx, cancel := context.WithCancel(alice.t.Context())
+	var working sync.WaitGroup
+	for _, m := range []*member{alice, bob} {
+		working.Go(func() { m.work(ctx, 0) })
+	}
+	more = func(what string, n int64) {
+		a, b := alice.asked.Load(), bob.asked.Load()
+		h.Eventually(what, func() error {
+			if alice.asked.Load() < a+n || bob.asked.Load() < b+n {
+				return fmt.Errorf("%d and %d more", alice.asked.Load()-a, bob.asked.Load()-b)
+			}
+			return nil
+		})
+	}
+	return more, func() {
+		cancel()
+		working.Wait()
 	}
 }
