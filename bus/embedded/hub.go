@@ -23,6 +23,9 @@ const teamName = "TEAM"
 // hubAgain is how long a leaf waits before it tries to reach its hub again.
 const hubAgain = time.Second
 
+// hubPatience is how long a leaf waits for each of a hub's first answers.
+const hubPatience = 10 * time.Second
+
 // hubErrors is how many attempts to reach a hub there are for each that is told.
 const hubErrors = 600
 
@@ -38,6 +41,10 @@ func joinHub(h *rights.Hub, o *server.Options) (password string, err error) {
 	remote := &server.RemoteLeafOpts{
 		LocalAccount: teamName,
 		Credentials:  h.Credential.Creds, Nkey: h.Credential.Seed, TLSConfig: h.TLS,
+		DialTimeout: hubPatience, FirstInfoTimeout: hubPatience, TLSTimeout: hubPatience.Seconds(),
+		// With compression, a connection that ends while it is agreed on is never made
+		// again: nats-server 2.15 then closes it without what would begin the next attempt.
+		Compression: server.CompressionOpts{Mode: server.CompressionOff},
 	}
 	for _, u := range urls {
 		remote.TLS = remote.TLS || u.Scheme == "tls"
