@@ -46,7 +46,10 @@ var toolCaches = []cache{
 	{name: ".composer/cache"},
 	{name: ".hex/packages"},
 	{name: ".cabal/packages"},
-	{name: ".pub-cache", env: "PUB_CACHE", sign: "pubspec.yaml"},
+	{name: ".pub-cache/hosted", env: "PUB_CACHE", sub: "hosted", sign: "pubspec.yaml"},
+	{name: ".pub-cache/hosted-hashes", env: "PUB_CACHE", sub: "hosted-hashes", sign: "pubspec.yaml"},
+	{name: ".pub-cache/git", env: "PUB_CACHE", sub: "git", sign: "pubspec.yaml"},
+	{name: ".pub-cache/_temp", env: "PUB_CACHE", sub: "_temp", sign: "pubspec.yaml"},
 	{name: ".ccache", env: "CCACHE_DIR"},
 	{name: ".hypothesis"},
 }
@@ -172,8 +175,8 @@ func caches(o Options, project string, loose []string) []string {
 }
 
 // sourcing begin the names of what shells and editors run from the caches of a home when
-// they start.
-var sourcing = []string{"p10k-", "gitstatus", "zsh", ".zcompdump", "zcompdump", "oh-my-zsh", "prezto", "antidote", "antigen", "zinit", "znap", "fish", "nvim", "vim", "emacs", "wal", "bash"}
+// they start, and of where earlier releases kept the programs that hooks run.
+var sourcing = []string{"p10k-", "gitstatus", "zsh", ".zcompdump", "zcompdump", "oh-my-zsh", "prezto", "antidote", "antigen", "zinit", "znap", "fish", "nvim", "vim", "emacs", "wal", "bash", "starship", "carapace", "writ"}
 
 // sourced lists what there is of that: who writes it gets the user's next shell to do
 // anything, and no hold is around that one. Where there is some, no new folder is made

@@ -8,17 +8,19 @@ import (
 )
 
 // TestWhatShellsRunOfACacheIsNotWritten: a file that the user's next shell reads would
-// get it to do what the hold refuses. Other caches are written as ever.
+// get it to do what the hold refuses, and so would a program that hooks run, or one of the
+// user's PATH. Other caches are written as ever.
 func TestWhatShellsRunOfACacheIsNotWritten(t *testing.T) {
 	needLandlock(t)
 	for user, uid := range users() {
 		for _, profile := range []Profile{Scratch, ReadOnly, Implementation} {
 			t.Run(user+"/"+string(profile), func(t *testing.T) {
-				const script = `echo x >> $HOME/.cache/p10k-instant-prompt-u.zsh; rm -r $HOME/.cache/gitstatus; mv $HOME/.cache/nvim $HOME/.cache/n; echo ok > $HOME/.cache/pip/x`
+				const script = `echo x >> $HOME/.cache/p10k-instant-prompt-u.zsh; rm -r $HOME/.cache/gitstatus; mv $HOME/.cache/nvim $HOME/.cache/n; echo x > $HOME/.cache/writ/bin/writ; echo x >> $HOME/.cache/starship/init.nu; echo x > $HOME/.pub-cache/bin/tool; echo ok > $HOME/.cache/pip/x`
 				for _, held := range []bool{false, true} {
 					w := newWorld(t, uid)
 					cache := filepath.Join(w.home, ".cache")
-					laid := []string{filepath.Join(cache, "p10k-instant-prompt-u.zsh"), filepath.Join(cache, "gitstatus", "gitstatusd"), filepath.Join(cache, "nvim", "luac", "x")}
+					laid := []string{filepath.Join(cache, "p10k-instant-prompt-u.zsh"), filepath.Join(cache, "gitstatus", "gitstatusd"), filepath.Join(cache, "nvim", "luac", "x"),
+						filepath.Join(cache, "writ", "bin", "writ"), filepath.Join(cache, "starship", "init.nu"), filepath.Join(w.home, ".pub-cache", "bin", "tool")}
 					for _, path := range append(laid, filepath.Join(cache, "pip", "y")) {
 						w.write(path, "")
 					}

@@ -44,7 +44,7 @@ var Built = sync.OnceValues(func() (string, error) {
 		return "", errors.New("programs: TestMain is not programs.Main")
 	}
 	given := os.Getenv("WRIT_TEST_BIN")
-	cache, err := os.UserCacheDir()
+	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +58,7 @@ var Built = sync.OnceValues(func() (string, error) {
 			continue
 		}
 		// The go tool links nothing where `+"`writ up`"+` built the same program.
-		_ = copyInto(folder, filepath.Join(cache, "writ", "bin", program))
+		_ = copyInto(folder, filepath.Join(home, ".local", "share", "writ", "bin", program))
 		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", folder, "github.com/writbus/writ/cmd/"+program)
 		build.Env = append(os.Environ(), vars...)
 		if out, err := build.CombinedOutput(); err != nil {

@@ -46,13 +46,14 @@ func Temporary(executable string) bool {
 	return strings.Contains(filepath.ToSlash(executable), "/go-build")
 }
 
-// BinDir is where programs built from a checkout are kept.
+// BinDir is where programs built from a checkout are kept: in no cache, where held
+// commands write, since hooks run them.
 func BinDir() (string, error) {
-	cache, err := os.UserCacheDir()
+	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", fmt.Errorf("launch: %w", err)
 	}
-	return filepath.Join(cache, "writ", "bin"), nil
+	return filepath.Join(home, ".local", "share", "writ", "bin"), nil
 }
 
 // Build builds writ and writd from a checkout into a folder and returns the
