@@ -267,7 +267,7 @@ var (
 	homeFolders = []string{
 		".ssh", ".gnupg", ".aws", ".config/fish", ".config/git", ".config/gh", ".config/gcloud", ".config/zsh",
 		".config/powershell", ".config/nushell", ".config/environment.d", ".config/systemd/user", ".config/autostart",
-		".kube/config", ".docker/config.json", "Library/LaunchAgents", "library/launchagents",
+		".kube/config", ".docker/config.json", ".local/share/writ", "Library/LaunchAgents", "library/launchagents",
 	}
 	systemFiles   = setOf("/etc/profile", "/etc/bash.bashrc", "/etc/bashrc", "/etc/zshenv", "/etc/zshrc", "/etc/zprofile", "/etc/environment", "/etc/gitconfig")
 	systemFolders = []string{"/etc/profile.d", "/etc/zsh", "/etc/fish"}
@@ -281,7 +281,7 @@ func setOf(names ...string) map[string]bool {
 	return m
 }
 
-// homeProtected finds shell start-up files, the user's git configuration and
+// homeProtected finds shell start-up files, the programs that hooks run, the user's git configuration and
 // credentials.
 func homeProtected(rel string) bool {
 	if homeFiles[rel] {

@@ -63,6 +63,11 @@ func TestClassify(t *testing.T) {
 			}
 		}
 	}
+	elsewhere := caseLayout
+	elsewhere.DataDir = "/data" // what hooks run lies there all the same
+	if got := Classify(elsewhere, "/home/dev/.local/share/writ/bin/writ"); got.Class != ClassProtected {
+		t.Errorf("the program of the hooks is %s", got.Class)
+	}
 }
 
 func TestClassifyWhereFilesystemsIgnoreCase(t *testing.T) {

@@ -25,9 +25,9 @@ import (
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
 // Those that take a path alone are not on every one.
-var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, chmod, chown, lchown uintptr }{
-	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 90, 92, 94},
-	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 0, 0, 0},
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, chmod, chown, lchown, symlink uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 90, 92, 94, 88},
+	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 0, 0, 0, 0},
 }[runtime.GOARCH]
 
 const keeps = true
@@ -192,6 +192,9 @@ func (k *keeper) bequeath() (listener, legacy uintptr, err error) {
 	for _, path := range k.limits.loose {
 		all = append(append(append(all, 'l'), path...), 0)
 	}
+	for _, path := range k.limits.shared {
+		all = append(append(append(all, 't'), path...), 0)
+	}
 	_, err = syscall.Write(int(memory), all)
 	return k.listener, k.legacy, err
 }
@@ -253,6 +256,8 @@ func heir(o Options) *keeper {
 			l.write = append(l.write, path)
 		case 'l':
 			l.loose = append(l.loose, path)
+		case 't':
+			l.shared = append(l.shared, path)
 		case 's':
 			number, _ := strconv.ParseUint(path, 10, 32) // of our own writing
 			sockets[uint32(number)] = true
@@ -316,6 +321,12 @@ func (k *keeper) answer(n *notification) {
 	case uintptr(n.nr) == syscall.SYS_LISTEN:
 		k.heard(n, "/proc/"+strconv.Itoa(int(n.pid)))
 		a.flags = notifGoOn
+	case uintptr(n.nr) == syscall.SYS_SYMLINKAT || uintptr(n.nr) == keeperArch.symlink:
+		if made, errno := k.link(n); made {
+			a.errno = -int32(errno)
+		} else {
+			a.flags = notifGoOn
+		}
 	case uintptr(n.nr) == syscall.SYS_CONNECT:
 		a.errno = -int32(k.connect(n))
 	case uintptr(n.nr) == syscall.SYS_IOCTL:

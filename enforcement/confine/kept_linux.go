@@ -45,6 +45,7 @@ type startup struct {
 	dir, program         *byte
 	args, vars, ownVars  []*byte
 	self, null, priority *byte
+	keyboard             *byte   // the terminal to give up, nil for none
 	again                []*byte // the arguments of the program that keeps what is left
 	awaited              uint64  // signals
 	order                [4]byte
@@ -222,6 +223,12 @@ func (s *startup) become() {
 		}
 	}
 	_, _, _ = syscall.RawSyscall(syscall.SYS_SETPRIORITY, 0, 0, s.nice)
+	if s.keyboard != nil {
+		if fd, _, errno := syscall.RawSyscall6(syscall.SYS_OPENAT, atHereFd, uintptr(unsafe.Pointer(s.keyboard)), syscall.O_RDWR|syscall.O_CLOEXEC, 0, 0, 0); errno == 0 {
+			_, _, _ = syscall.RawSyscall(syscall.SYS_IOCTL, fd, syscall.TIOCNOTTY, 0)
+			_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
+		}
+	}
 	if s.dir != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
 			s.fail(toldNoStart, errno)
@@ -330,6 +337,9 @@ func prepared(o Options, l limits, rules *ruleset, program string, began int64) 
 	s.null, _ = syscall.BytePtrFromString("/dev/null")
 	if own, _ := os.ReadFile("/proc/self/oom_score_adj"); len(own) < len("500\n") || own[0] < foremost[0] || own[0] == '-' {
 		s.priority, _ = syscall.BytePtrFromString("/proc/self/oom_score_adj") // else it comes first already
+	}
+	if given := func(fd int) bool { _, err := foreground(fd); return err == nil }; o.Profile != Implementation && !given(0) && !given(1) && !given(2) {
+		s.keyboard, _ = syscall.BytePtrFromString("/dev/tty") // it is the user's, and not the command's by a stream
 	}
 	if o.Dir != "" {
 		if s.dir, err[0] = syscall.BytePtrFromString(o.Dir); err[0] != nil {

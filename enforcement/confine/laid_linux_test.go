@@ -17,14 +17,14 @@ func TestALaidLinkWidensNothing(t *testing.T) {
 	needLandlock(t)
 	for user, uid := range users() {
 		for name, c := range map[string]struct{ env, lay string }{
-			"cache by its variable":      {"GOCACHE=$T/c", "ln -s $O $T/c"},
-			"cache below its variable":   {"CARGO_HOME=$T/c", "mkdir $T/c; ln -s $O $T/c/registry"},
+			"cache by its variable":      {"GOCACHE=$T/d/c", "ln -s $O $T/d/c"},
+			"cache below its variable":   {"CARGO_HOME=$T/d/c", "mkdir $T/d/c; ln -s $O $T/d/c/registry"},
 			"cache in a cache":           {"GOCACHE=$HOME/.cache/c", "ln -s $O $HOME/.cache/c"},
-			"cache behind two links":     {"npm_config_cache=$T/c", "ln -s $O $T/b; ln -s b $T/c"},
-			"caches of all":              {"XDG_CACHE_HOME=$T/c", "ln -s $O $T/c"},
-			"cache by settings in reach": {"XDG_CONFIG_HOME=$T/c", "mkdir -p $T/c/go; echo GOCACHE=$O > $T/c/go/env"},
+			"cache behind two links":     {"npm_config_cache=$T/d/c", "ln -s $O $T/d/b; ln -s b $T/d/c"},
+			"caches of all":              {"XDG_CACHE_HOME=$T/d/c", "ln -s $O $T/d/c"},
+			"cache by settings in reach": {"XDG_CONFIG_HOME=$T/d/c", "mkdir -p $T/d/c/go; echo GOCACHE=$O > $T/d/c/go/env"},
 			"cache by the project":       {"GOCACHE=$P/c", "ln -s $O $P/c"},
-			"temp folder":                {"TMPDIR=$T/c", "ln -s $O $T/c"},
+			"temp folder":                {"TMPDIR=$T/d/c", "ln -s $O $T/d/c"},
 		} {
 			t.Run(user+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -33,7 +33,7 @@ func TestALaidLinkWidensNothing(t *testing.T) {
 				w.own()
 				vars := map[string]string{"T": w.temp, "O": w.outside, "HOME": w.home, "P": w.project}
 				env := os.Expand(c.env, func(v string) string { return vars[v] })
-				first := w.confined(w.options(Implementation, "/bin/sh", "-c", c.lay))
+				first := w.confined(w.options(Implementation, "/bin/sh", "-c", "mkdir $T/d; "+c.lay))
 				if out, exit := w.result(first); exit != 0 {
 					t.Fatalf("nothing is laid: %s", out)
 				}
@@ -85,9 +85,9 @@ func TestKeysAreReachedInATempFolder(t *testing.T) {
 	}{
 		{"agent", "ssh-agent", "", true},
 		{"another program", "tmux", "", false},
-		{"link to another program", "tmux", "ln -s $T/s $T/a", false},
-		{"another name of another program's", "tmux", "ln $T/s $T/a", false},
-		{"link to an agent", "ssh-agent", "ln -s $T/s $T/a", false},
+		{"link to another program", "tmux", "ln -s $T/s $T/d/a", false},
+		{"another name of another program's", "tmux", "ln $T/s $T/d/a", false},
+		{"link to an agent", "ssh-agent", "ln -s $T/s $T/d/a", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, os.Geteuid())
@@ -113,8 +113,8 @@ while True:
 			}
 			at := filepath.Join(w.temp, "s")
 			if c.lay != "" {
-				at = filepath.Join(w.temp, "a")
-				if out, exit := w.run(ReadOnly, c.lay); exit != 0 {
+				at = filepath.Join(w.temp, "d", "a")
+				if out, exit := w.run(ReadOnly, "mkdir $T/d; "+c.lay); exit != 0 {
 					t.Fatal(out)
 				}
 			}

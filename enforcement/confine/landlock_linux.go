@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -138,13 +139,15 @@ func (r *ruleset) fill(l limits, open bool) error {
 			return err
 		}
 	}
-	for _, path := range l.write {
-		if err := r.allowJudged(path, rightRead|rightWrite); err != nil {
-			return err
+	for _, path := range slices.Concat(l.write, l.around) {
+		rights := uint64(rightRead | rightWrite)
+		if slices.Contains(l.around, path) {
+			rights &^= accessRemoveDir
 		}
-	}
-	for _, path := range l.around {
-		if err := r.allowJudged(path, rightRead|rightWrite&^accessRemoveDir); err != nil {
+		if slices.Contains(l.shared, path) {
+			rights &^= accessMakeSym
+		}
+		if err := r.allowJudged(path, rights); err != nil {
 			return err
 		}
 	}

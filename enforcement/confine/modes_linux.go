@@ -80,11 +80,10 @@ func (k *keeper) file(n *notification, c change, thread, group string) (fd int, 
 	if c.path < 0 {
 		return k.descriptor(int(int32(n.args[c.folder])), thread)
 	}
-	raw, errno := k.memory(n, thread, n.args[c.path], maxPath)
+	name, errno := k.text(n, thread, n.args[c.path])
 	if errno != 0 {
 		return 0, errno
 	}
-	name, _, ended := bytes.Cut(raw, []byte{0})
 	flags := 0
 	if c.flags >= 0 {
 		flags = int(int32(n.args[c.flags]))
@@ -94,15 +93,11 @@ func (k *keeper) file(n *notification, c change, thread, group string) (fd int, 
 		folder = int(int32(n.args[c.folder]))
 	}
 	switch {
-	case !ended && len(raw) == maxPath:
-		return 0, syscall.ENAMETOOLONG
-	case !ended:
-		return 0, syscall.EFAULT
 	case flags&^(atNoFollow|atEmptyPath) != 0:
 		return 0, syscall.EINVAL
 	case len(name) > 0 || flags&atEmptyPath == 0:
 	case folder == atHere:
-		name = []byte(".")
+		name = "."
 	default:
 		return k.descriptor(folder, thread)
 	}
@@ -113,11 +108,27 @@ func (k *keeper) file(n *notification, c change, thread, group string) (fd int, 
 	if c.link || flags&atNoFollow != 0 {
 		how |= syscall.O_NOFOLLOW
 	}
-	fd, err := syscall.Open(seenBy(thread, group, string(name), folder), how, 0)
+	fd, err := syscall.Open(seenBy(thread, group, name, folder), how, 0)
 	if errno, failed := err.(syscall.Errno); failed { //nolint:errorlint // Open returns nothing else
 		return 0, errno
 	}
 	return fd, 0
+}
+
+// text copies a text out of the command's memory.
+func (k *keeper) text(n *notification, thread string, at uint64) (string, syscall.Errno) {
+	raw, errno := k.memory(n, thread, at, maxPath)
+	if errno != 0 {
+		return "", errno
+	}
+	text, _, ended := bytes.Cut(raw, []byte{0})
+	switch {
+	case !ended && len(raw) == maxPath:
+		return "", syscall.ENAMETOOLONG
+	case !ended:
+		return "", syscall.EFAULT
+	}
+	return string(text), 0
 }
 
 // seenBy is where a name leads to that a thread gave: what the system calls the

@@ -111,6 +111,9 @@ type limits struct {
 	// them is written as well, and no folder in them is removed or renamed, so
 	// that the project stays where it is.
 	around []string
+	// shared are temp folders that are written as a whole. No link is laid in one
+	// itself: other programs of the user's follow what lies at their files' names.
+	shared []string
 	// hidden are paths that are neither read nor written.
 	hidden []string
 	// reveal are plain files below what is hidden that are read all the same.
@@ -312,9 +315,12 @@ func (l *limits) temp(o Options, project string) {
 		if o.Profile == Implementation && l.holdsOnly(dir, project, apart) {
 			// Neighbours may be many, and each would take a rule of its own.
 			l.around = append(l.around, dir)
-			continue
+		} else {
+			l.tree(dir, apart)
 		}
-		l.tree(dir, apart)
+		if keeps && slices.Contains(append(l.around, l.write...), dir) {
+			l.shared = append(l.shared, dir)
+		}
 	}
 	if main != "/" && slices.Contains(l.write, main) {
 		if named := o.getenv("TMPDIR"); absolute(named) && real(named) != main {

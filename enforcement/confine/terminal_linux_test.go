@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -32,6 +33,19 @@ func TestTerminalsOfTheUserAreOutOfReach(t *testing.T) {
 			for _, profile := range []Profile{Scratch, ReadOnly, Tests} {
 				if out, _ := w.result(w.confined(w.options(profile, "/bin/sh", "-c", write))); strings.Contains(out, "written") || strings.Contains(out, "changed") {
 					t.Errorf("%s: %s", profile, out)
+				}
+			}
+			for _, profile := range []Profile{"", Scratch, ReadOnly, Tests} {
+				typed := w.plain("/bin/sh", "-c", "echo approved > /dev/tty && echo written")
+				if profile != "" {
+					typed = w.confined(w.options(profile, typed.Args...))
+				}
+				if typed.ExtraFiles = []*os.File{slave}; typed.SysProcAttr == nil {
+					typed.SysProcAttr = &syscall.SysProcAttr{}
+				}
+				typed.SysProcAttr.Setsid, typed.SysProcAttr.Setctty, typed.SysProcAttr.Ctty = true, true, 3
+				if out, _ := w.result(typed); strings.Contains(out, "written") != (profile == "") {
+					t.Errorf("the terminal around it, held to %q: %s", profile, out)
 				}
 			}
 			for _, script := range []string{`script -qec 'echo made' /dev/null`, `python3 -c 'import pty; pty.spawn(["sh", "-c", "tty >/dev/null && echo made"])' < /dev/null`} {
