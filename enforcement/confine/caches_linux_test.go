@@ -19,8 +19,10 @@ func TestWhatShellsRunOfACacheIsNotWritten(t *testing.T) {
 				for _, held := range []bool{false, true} {
 					w := newWorld(t, uid)
 					cache := filepath.Join(w.home, ".cache")
-					laid := []string{filepath.Join(cache, "p10k-instant-prompt-u.zsh"), filepath.Join(cache, "gitstatus", "gitstatusd"), filepath.Join(cache, "nvim", "luac", "x"),
-						filepath.Join(cache, "writ", "bin", "writ"), filepath.Join(cache, "starship", "init.nu"), filepath.Join(w.home, ".pub-cache", "bin", "tool")}
+					laid := []string{
+						filepath.Join(cache, "p10k-instant-prompt-u.zsh"), filepath.Join(cache, "gitstatus", "gitstatusd"), filepath.Join(cache, "nvim", "luac", "x"),
+						filepath.Join(cache, "writ", "bin", "writ"), filepath.Join(cache, "starship", "init.nu"), filepath.Join(w.home, ".pub-cache", "bin", "tool"),
+					}
 					for _, path := range append(laid, filepath.Join(cache, "pip", "y")) {
 						w.write(path, "")
 					}
