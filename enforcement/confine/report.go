@@ -73,14 +73,14 @@ func (p Profile) Refusals() string {
 func (p Profile) allows() string {
 	switch p {
 	case ReadOnly:
-		return "writes temp folders, caches and an existing plan.md or capabilities.md"
+		return "writes temp folders (links in folders there), caches and an existing plan.md or capabilities.md"
 	case Tests:
-		return "writes temp folders, caches, the plan's files and the test folders"
+		return "writes temp folders (links in folders there), caches, the plan's files and the test folders"
 	case Implementation:
-		return "writes the project, temp folders and caches, not Writ's data or live settings of agents and git"
+		return "writes the project, temp folders (links in folders there) and caches, not Writ's data or live settings of agents and git"
 	case Scratch:
 	}
-	return "writes temp folders and caches only"
+	return "writes temp folders (links in folders there) and caches only"
 }
 
 // next says what to do about a refusal.

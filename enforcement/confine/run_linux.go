@@ -212,11 +212,10 @@ func exitOf(status syscall.WaitStatus) int {
 // pass hands signals on to the command, but those that the keyboard sends it as well.
 // Where nothing of it may be left, SIGTERM ends all.
 func (c *command) pass(pid int, signals <-chan os.Signal, whole bool) {
-	keyboard := hasKeyboard()
 	for s := range signals {
 		number, ok := s.(syscall.Signal)
 		switch {
-		case !ok || keyboard && (number == syscall.SIGINT || number == syscall.SIGQUIT):
+		case !ok || (number == syscall.SIGINT || number == syscall.SIGQUIT) && hasKeyboard():
 		case whole && number == syscall.SIGTERM:
 			kill(descendantsOf(c.copy))
 		default:
