@@ -110,7 +110,7 @@ func TestWorkGoesOn(t *testing.T) {
 		profile     Profile
 		script      string
 	}{
-		{"temp folders", "", Scratch, `f=$(mktemp) && echo x > $f && mv $f $f.2 && cat $f.2 && mkdir $T/d && rm -r $T/d && ln -s x $T/l && mkfifo $T/p`},
+		{"temp folders", "", Scratch, `f=$(mktemp) && echo x > $f && mv $f $f.2 && cat $f.2 && mkdir $T/d && ln -s x $T/d/l && mv $T/d $T/e && rm -r $T/e && mkfifo $T/p`},
 		{"devices", "", Scratch, `echo x > /dev/null && head -c 4 /dev/urandom > /dev/null && echo x > /dev/shm/writ-$$ && rm /dev/shm/writ-$$`},
 		{"caches", "", ReadOnly, `mkdir -p $HOME/.cache/x && echo x > $HOME/.cache/x/y`},
 		{"reading", "", Scratch, `cat $P/src/main.go $O/file /etc/passwd > /dev/null && ls $D/credentials`},
