@@ -17,7 +17,7 @@ type cache struct {
 // as ~/.gradle/init.d, ~/.m2/settings.xml and ~/.cargo/bin.
 var toolCaches = []cache{
 	{name: "go/pkg", env: "GOPATH", sub: "pkg", sign: "go.mod"},
-	{name: ".config/go/telemetry"},
+	{name: ".config/go/telemetry", sign: "go.mod"},
 	{name: ".npm", env: "npm_config_cache", sign: "package.json"},
 	{name: ".yarn/berry"},
 	{name: ".yarn-cache", env: "YARN_CACHE_FOLDER"},
