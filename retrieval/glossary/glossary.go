@@ -4,7 +4,7 @@
 //
 // It is no translation: grammar stays as it was, and what the table lacks –
 // identifiers, names, rare words – stays too. English texts are never changed,
-// nor are texts of fewer than two of the words by which a language is told.
+// nor are texts of fewer than two words by which a language is told.
 package glossary
 
 import (
@@ -87,11 +87,11 @@ func fold(word string) string {
 // in one of the table's languages. A text that is mostly of words known to the
 // reader, who may keep rules in that language, stays as it is.
 func English(text string, known func(word string) bool) string {
-	all := split(text)
-	l := spoken(all)
-	if l == nil || mostly(all, known) {
+	l := spoken(split(text[:min(len(text), toldBy)]), known)
+	if l == nil {
 		return text
 	}
+	all := split(text)
 	var b strings.Builder
 	for at := 0; at < len(all); {
 		english, n := l.phrase(all[at:])
@@ -108,40 +108,48 @@ func English(text string, known func(word string) bool) string {
 	return strings.TrimSpace(b.String())
 }
 
-// spoken is the language of the table most of whose telling words stand in a
-// text, two at least and more than English ones; nil is none.
-func spoken(text []token) *language {
-	words := map[string]bool{}
-	for _, t := range text {
-		words[t.folded] = true
-	}
+// toldBy is how much of a text tells its language, in bytes: what is asked
+// stands before what is pasted.
+const toldBy = 1000
+
+// spoken is the language of the table that most words of a text tell, two at
+// least and more than tell English; nil is none. What is known is not told by the
+// table's words, and where half of the words are, nothing is.
+func spoken(text []token, known func(string) bool) *language {
 	all := languages()
-	counts := make([]int, len(all))
-	for i, l := range all {
-		for word := range words {
-			if l.telling[word] {
+	counts, words := make([]int, len(all)), map[string]string{} // as they stand, by folded word
+	for _, t := range text {
+		if t.folded == "" || words[t.folded] != "" {
+			continue
+		}
+		words[t.folded] = t.word
+		for i := range all {
+			if all[i].tells(t, known) {
 				counts[i]++
 			}
 		}
 	}
 	best := slices.Index(counts, slices.Max(counts))
-	if best == 0 || counts[best] < 2 {
+	if best == 0 || counts[best] < 2 || mostly(words, known) {
 		return nil
 	}
 	return &all[best]
 }
 
-func mostly(text []token, known func(string) bool) bool {
-	words, found := 0, 0
-	for _, t := range text {
-		if t.folded != "" {
-			words++
-			if known(t.word) {
-				found++
-			}
+// tells says whether a word is the language's and not English.
+func (l *language) tells(t token, known func(string) bool) bool {
+	english := l.words[t.folded]
+	return l.telling[t.folded] || english != "" && english != t.folded && !languages()[0].telling[t.folded] && !known(t.word)
+}
+
+func mostly(words map[string]string, known func(string) bool) bool {
+	found := 0
+	for _, word := range words {
+		if known(word) {
+			found++
 		}
 	}
-	return 2*found > words
+	return 2*found > len(words)
 }
 
 // longestPhrase is how many words an entry has at most.

@@ -1,6 +1,7 @@
 package glossary
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,14 +27,17 @@ func TestEnglishOfOtherLanguages(t *testing.T) {
 func TestTextsThatStay(t *testing.T) {
 	for _, text := range []string{
 		"", "ok", "fix the bug in the table of orders", "the process should die when the parent is gone", "danke!",
-		"pour the config into the container", "no, the other one", "add es and la to the list of languages",
+		"give me a joke about a teacher", "pour the config into the container", "no, the other one", "add es and la to the list of languages",
 		"no, no, and plot x, y, width, y", "SELECT * FROM users WHERE id IN (1, 2)", "\xff\xfe", "  two  spaces  ",
 	} {
-		if got := English(text, nothing); got != text {
+		if got := English(text, rules); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
 }
+
+// rules hold some English words that stand in the table, too.
+func rules(word string) bool { return slices.Contains([]string{"config", "no", "y"}, word) }
 
 // Somebody's own rules in German are found by German words.
 func TestTextOfKnownWordsStays(t *testing.T) {
