@@ -263,3 +263,23 @@ func TestTheFormOfATextCounts(t *testing.T) {
 		}
 	}
 }
+
+// A prompt in German, French or Spanish is given what the same prompt in English is.
+func TestPromptsInOtherLanguages(t *testing.T) {
+	ix := encoderIndex(t)
+	for text, want := range map[string]string{
+		"die Abfrage der Bestellungen macht für jede Zeile noch eine eigene Abfrage": "SQL-QUERY-LOOP-001",
+		"le mot de passe est enregistré en clair dans la base":                       "SEC-PASS-HASH-001",
+		"los eventos llegan desordenados y el saldo es incorrecto":                   "KAFKA-KEY-ORDER-001",
+		"was macht dieses Repository und wer hat es geschrieben?":                    "",
+		"wie verlasse ich vim?":                   "",
+		"merci, c'est bon pour moi, on continue":  "",
+		"qué hora es en Madrid y qué tiempo hace": "",
+	} {
+		answer := ix.Search(Query{Text: text, Project: true, Subjects: []string{"kafka"}, Domains: ix.Domains(), BudgetTokens: 150})
+		given := idsOf(answer.Rules)
+		if want == "" && len(given) > 0 || want != "" && !slices.Contains(given, want) {
+			t.Errorf("%q: given %v, want %q", text, given, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"slices"
 
+	"github.com/writbus/writ/retrieval/glossary"
 	"github.com/writbus/writ/retrieval/vector"
 )
 
@@ -109,6 +110,7 @@ func (s *search) analyse() {
 				s.ids = append(s.ids, doc)
 			}
 		}
+		s.text = glossary.English(s.text, s.ix.holds)
 		s.embed()
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
@@ -120,6 +122,12 @@ func (s *search) analyse() {
 	s.keep = s.filter()
 	s.shown, s.noted = s.ix.documents(s.q.Shown), s.ix.documents(s.q.Named)
 	s.done(StageAnalyse, s.words.Known())
+}
+
+// holds says whether any rule has a word.
+func (ix *Index) holds(word string) bool {
+	q := ix.words.Resolve(word, 0)
+	return q.Known() > 0
 }
 
 // embed computes the text's vector; without one the answer says why and goes on
