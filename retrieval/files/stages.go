@@ -31,7 +31,7 @@ const (
 func (p *Project) stages(ctx context.Context, w *work) error {
 	var came []Entry
 	if len(w.gone) > 0 {
-		w.entries, came = p.apart(w.entries)
+		w.entries, came = apart(w.entries, p.catalog)
 	}
 	for n := p.stageOf(w.entries); n < len(w.entries); n = p.stageOf(w.entries) {
 		part := &work{update: Update{Unasked: w.update.Unasked, Force: w.update.Force, Some: true}, sel: w.sel, entries: w.entries[:n:n], next: map[string]*file{}, before: w.before, begun: w.begun, all: w.all}
@@ -58,9 +58,9 @@ func (p *Project) stages(ctx context.Context, w *work) error {
 }
 
 // apart parts files that the log knows from those that came.
-func (p *Project) apart(entries []Entry) (known, came []Entry) {
+func apart(entries []Entry, by catalog.State) (known, came []Entry) {
 	for _, e := range entries {
-		if _, is := p.catalog.Files[e.Path]; is {
+		if _, is := by.Files[e.Path]; is {
 			known = append(known, e)
 		} else {
 			came = append(came, e)
