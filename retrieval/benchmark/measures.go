@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -110,4 +111,29 @@ func Bootstrap(values []float64, clusters []string, seed uint64) Interval {
 	}
 	slices.Sort(means)
 	return Interval{Mean: sum / float64(len(values)), Low: means[rounds*25/1000], High: means[rounds*975/1000-1]}
+}
+
+// Chance is how likely something was said to be right, and whether it was.
+type Chance struct {
+	Said  float64
+	Right bool
+}
+
+// CalibrationError is the expected calibration error: the mean distance, over ten
+// bins of as many chances, between what was said and the share that was right. It
+// sorts the list; of an empty one it is 0.
+func CalibrationError(all []Chance) float64 {
+	const bins = 10
+	slices.SortStableFunc(all, func(a, b Chance) int { return cmp.Compare(a.Said, b.Said) })
+	sum := 0.0
+	for bin := range bins {
+		gap := 0.0
+		for _, c := range all[bin*len(all)/bins : (bin+1)*len(all)/bins] {
+			if gap += c.Said; c.Right {
+				gap--
+			}
+		}
+		sum += math.Abs(gap)
+	}
+	return sum / float64(max(len(all), 1))
 }

@@ -25,6 +25,8 @@ type Entry struct {
 	wanted  bool  // also if it was generated
 }
 
+func byPath(a, b Entry) int { return strings.Compare(a.Path, b.Path) }
+
 // Problem is a file or folder that could not be indexed as it should.
 type Problem struct{ Path, Why string }
 
@@ -47,7 +49,7 @@ func (s *selection) list(ctx context.Context, enter func(dir string)) (*listing,
 	if err := s.walk(ctx, s.top(), l, enter); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(l.entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.entries, byPath)
 	return l, nil
 }
 

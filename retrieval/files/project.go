@@ -43,6 +43,9 @@ type Options struct {
 	// Watches bounds the folders that are watched, of all projects that share it;
 	// nil bounds nothing.
 	Watches *Watches
+	// Lean lets less garbage gather until it is undone, which is while many files
+	// are read; nil lets gather what gathers.
+	Lean func() (undo func())
 	// Warn is told of a saved index that cannot be used; nil tells nobody.
 	Warn func(string)
 }
@@ -69,7 +72,7 @@ type Project struct {
 	workers     []*worker
 	tried       bool      // to restore what was saved
 	kept        *Snapshot // that was restored, or of stages, until the first update ends
-	begun       bool      // stages of a build that has not ended recorded something
+	begun       bool      // stages of an update that has not ended recorded something
 	stageFiles  int       // the constant, but for tests
 	savedFirst  int       // the constant, but for tests
 	mostUnasked int       // the constant, but for tests

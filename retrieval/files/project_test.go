@@ -539,3 +539,28 @@ func TestAChangeThatKeepsSizeAndTimeIsRead(t *testing.T) {
 		t.Errorf("%+v", built)
 	}
 }
+
+// What a repository excludes for itself holds in its worktrees and submodules, whose
+// .git is a file.
+func TestAWorktreeHasTheExclusionsOfItsRepository(t *testing.T) {
+	for name, common := range map[string]string{"a worktree": "../..\n", "a submodule": ""} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTree(t)
+			tr.write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n")
+			exclude := "main/.git/worktrees/w/info/exclude"
+			if common != "" {
+				exclude = "main/.git/info/exclude"
+				tr.write("main/.git/worktrees/w/commondir", common)
+			}
+			tr.write(exclude, "private.md\n")
+			tr.write("w/.git", "gitdir: ../main/.git/worktrees/w\n")
+			tr.write("w/private.md", "# private\n")
+			tr.write("w/public.md", "# public\n")
+			p := tree{t, tr.at("w")}.open(&journal{})
+			update(t, p, Update{})
+			if s := p.Current(); s.Len() != 1 || s.Left[ByGitignore] != 1 {
+				t.Errorf("%d documents, left out: %v", s.Len(), s.Left)
+			}
+		})
+	}
+}

@@ -114,7 +114,7 @@ func aboveOf(root string) (all gitignore.Files) {
 	if lead == "." {
 		lead = ""
 	}
-	if text, err := readSmall(filepath.Join(top, ".git", "info", "exclude")); err == nil {
+	if text, err := readSmall(filepath.Join(commonOf(top), "info", "exclude")); err == nil {
 		all = append(all, ignoreFile(".git/info/exclude", "", lead, text))
 	}
 	for dir := top; dir != root; {
@@ -125,6 +125,26 @@ func aboveOf(root string) (all gitignore.Files) {
 		dir, lead = filepath.Join(dir, first), rest
 	}
 	return all
+}
+
+// commonOf is where the repository at a folder keeps what its worktrees share: .git,
+// or what a file of that name leads to.
+func commonOf(top string) string {
+	dir := filepath.Join(top, ".git")
+	follow := func(file, prefix string) {
+		text, err := readSmall(file)
+		to, found := strings.CutPrefix(strings.TrimSpace(text), prefix)
+		if err != nil || !found || to == "" {
+			return
+		}
+		if from := filepath.Dir(file); !filepath.IsAbs(to) {
+			to = filepath.Join(from, to)
+		}
+		dir = to
+	}
+	follow(dir, "gitdir: ")
+	follow(filepath.Join(dir, "commondir"), "")
+	return dir
 }
 
 func ignoreFile(name, base, lead, text string) *gitignore.File {

@@ -3,6 +3,7 @@ package files
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/writbus/writ/retrieval/artifact/catalog"
@@ -10,8 +11,8 @@ import (
 )
 
 const (
-	// stageFiles and stageBytes bound what a first build looks at before what it
-	// has is recorded and kept.
+	// stageFiles and stageBytes bound what is looked at before what came of it is
+	// recorded.
 	stageFiles = 2 << 10
 	stageBytes = 256 << 20
 	// savedFirst is from how many documents on an unfinished index is saved,
@@ -20,32 +21,52 @@ const (
 	savedAgain = 3
 )
 
-// stages works off all of a first build but its last stage, so that one that is
-// ended begins again where it was. What is done is recorded and kept as an index
-// that was restored is: nobody sees it before the build has ended.
+// stages works off all that is looked at but its last stage. Of a first build, what
+// is done is recorded and kept as an index that was restored is, so that one that is
+// ended begins again where it was: nobody sees it before the build has ended. Later
+// on what is done can be found, and no more is in memory than a stage takes.
 //
-// Where files left, renames are found among all that came: then there is one
+// Where files left, renames are found among all that came, which wait for the last
 // stage.
 func (p *Project) stages(ctx context.Context, w *work) error {
-	if p.current.Load() != nil || len(w.gone) > 0 {
-		return nil
+	var came []Entry
+	if len(w.gone) > 0 {
+		w.entries, came = apart(w.entries, p.catalog)
 	}
 	for n := p.stageOf(w.entries); n < len(w.entries); n = p.stageOf(w.entries) {
-		part := &work{update: w.update, sel: w.sel, entries: w.entries[:n:n], next: map[string]*file{}, before: w.before, begun: w.begun, all: w.all}
+		part := &work{update: Update{Unasked: w.update.Unasked, Force: w.update.Force, Some: true}, sel: w.sel, entries: w.entries[:n:n], next: map[string]*file{}, before: w.before, begun: w.begun, all: w.all}
 		if err := p.readAll(ctx, part); err != nil {
 			return err
 		}
 		if err := p.recordAndIndex(ctx, part); err != nil {
 			return err
 		}
-		p.begun = p.begun || part.recorded > 0
-		p.keep(part)
-		p.saveKept(ctx)
+		if p.begun = p.begun || part.recorded > 0; p.current.Load() != nil {
+			p.publish(part)
+		} else {
+			p.keep(part)
+			p.saveKept(ctx)
+		}
 		w.built.Counts.Add(part.built.Counts)
 		w.built.Read += part.built.Read
-		w.entries, w.before, w.begun = w.entries[n:], p.kept, w.begun+n
+		w.entries, w.before, w.begun = w.entries[n:], p.latest(), w.begun+n
+	}
+	if w.entries = append(w.entries[:len(w.entries):len(w.entries)], came...); len(came) > 0 {
+		slices.SortFunc(w.entries, byPath)
 	}
 	return nil
+}
+
+// apart parts files that the log knows from those that came.
+func apart(entries []Entry, by catalog.State) (known, came []Entry) {
+	for _, e := range entries {
+		if _, is := by.Files[e.Path]; is {
+			known = append(known, e)
+		} else {
+			came = append(came, e)
+		}
+	}
+	return known, came
 }
 
 // stageOf is how many files the next stage looks at.

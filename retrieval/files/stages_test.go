@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -74,6 +75,45 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Of many files that change at once each stage can be found once it is done, and
+// takes no more memory than one of a build; what moved is still known by its bytes.
+func TestManyChangesComeInStages(t *testing.T) {
+	tr, j := newTree(t), &journal{}
+	for n := range 20 {
+		name := fmt.Sprintf("%02d.md", n)
+		tr.write(name, fmt.Sprintf("# Title %d\n", n))
+		if err := os.Chtimes(tr.at(name), time.Now(), time.Now().Add(-time.Hour)); err != nil { // what is read settled
+			t.Fatal(err)
+		}
+	}
+	p := tr.open(j, "**")
+	lean := 0
+	p.stageFiles, p.options.Lean = 3, func() func() { lean++; return func() { lean += 10 } }
+	update(t, p, Update{})
+	before := p.Current().Revision
+	for n := 5; n < 20; n++ {
+		tr.write(fmt.Sprintf("%02d.md", n), fmt.Sprintf("# Changed %d\n", n))
+	}
+	for n := range 20 {
+		tr.write(fmt.Sprintf("new/%02d.md", n), fmt.Sprintf("# New %d\n", n))
+	}
+	tr.rename("00.md", "99.md")
+	tr.rename("01.md", "folder/98.md")
+	tr.remove("02.md")
+	built := update(t, p, Update{})
+	want := catalog.Counts{Added: 20, Changed: 15, Renamed: 2, Removed: 1, Unchanged: 2}
+	if built.Counts != want || built.Read != 37 || lean != 11 {
+		t.Errorf("%+v, lean %d; wanted %+v", built, lean, want)
+	}
+	if stages := p.Current().Revision - before; stages != 5 {
+		t.Errorf("%d snapshots, wanted one for each three files that were known", stages)
+	}
+	if last, is := j.events[len(j.events)-1].(schemas.IndexBuilt); !is || last.Documents != 39 {
+		t.Errorf("the log ends with %+v", j.events[len(j.events)-1])
+	}
+	checkFresh(t, p, j)
 }
 
 // A build that ended after its last file was recorded has still to say what it

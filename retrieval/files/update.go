@@ -102,12 +102,13 @@ type Built struct {
 // together.
 const mostSegments = 6
 
-// manyRead is from how many files on an update's workers are not kept for the
-// next one.
+// manyRead is from how many files on an update takes much memory for a moment, and
+// its workers are not kept for the next one.
 const manyRead = 32
 
 // Update brings the index up to the files: it walks, reads what changed, has
-// that recorded and publishes a snapshot. An error leaves the index as it was.
+// that recorded and publishes a snapshot, of many files one after another. An error
+// leaves the index with what was published before.
 func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
@@ -180,6 +181,9 @@ func (p *Project) update(ctx context.Context, u Update, globs []string) (Built, 
 		}
 	}
 	w.all = len(w.entries)
+	if w.all > manyRead && p.options.Lean != nil {
+		defer p.options.Lean()()
+	}
 	if err := p.stages(ctx, w); err != nil {
 		return Built{}, err
 	}

@@ -7,13 +7,15 @@
 // byte. What cannot be opened is to be written anew from where the values came
 // from: a file is a copy, never a source.
 //
-// It does not guard against who cuts a file short while it is mapped: reading
-// it then ends the process, as with the program's own file.
+// What is mapped is a copy without a name, so that whoever cuts the file short,
+// or writes into it, changes nothing that was opened. It does not guard against a
+// disk that fails, whose pages end the process that reads them, as those of the
+// program's own file do.
 //
 // Values are memory of the mapping, which lives as long as the process: nobody
 // can tell which strings still point into it.
 //
-// [Keep] does the same for bytes that this process alone needs: its file has no
-// name, so that nobody can cut it short, and its caller says when nothing points
-// into it any more, and guards its reads against a disk that fails.
+// [Keep] does the same for bytes that this process alone needs; its caller says
+// when nothing points into them any more, and guards its reads against a disk
+// that fails.
 package mapped

@@ -47,7 +47,7 @@ type File struct {
 	values map[Sum][]byte
 }
 
-// Open maps a file. It returns [ErrDamaged], [ErrUnsupported], or what reading
+// Open maps what a file holds now, beside which it needs room for a copy. It returns [ErrDamaged], [ErrUnsupported], or what reading
 // it gave; a file that is not there is fs.ErrNotExist.
 func Open(path string) (*File, error) {
 	raw, err := mapFile(path)

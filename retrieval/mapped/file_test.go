@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -55,6 +56,30 @@ func TestValuesComeBack(t *testing.T) {
 		if _, found := f.Value(SumOf([]byte("another"))); found {
 			t.Error("a value that was not written is found")
 		}
+	}
+}
+
+// TestAFileThatIsCutShortEndsNobody: values are there whatever becomes of the file
+// that they were opened from, and of a copy of it nothing is left in the folder.
+func TestAFileThatIsCutShortEndsNobody(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "values")
+	if err := Write(path, valuesOf("one", "another")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Pages().Drop()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a fault fails this test, not the process
+	if got, found := f.Value(SumOf([]byte("one"))); !found || string(got) != "one" {
+		t.Errorf("%q, %t", got, found)
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("there is %v, %v", left, err)
 	}
 }
 

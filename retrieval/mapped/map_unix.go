@@ -3,8 +3,11 @@
 package mapped
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,20 +15,15 @@ import (
 // Keep writes pieces, one behind the other, into a file in a folder that has no
 // name.
 func Keep(dir string, pieces ...[]byte) (Pages, error) {
-	file, err := os.CreateTemp(dir, ".writ-")
+	readers := make([]io.Reader, len(pieces))
+	for i, piece := range pieces {
+		readers[i] = bytes.NewReader(piece)
+	}
+	raw, err := mapCopy(dir, readers...)
 	if err != nil {
 		return nil, fmt.Errorf("mapped: %w", err)
 	}
-	defer func() { _ = file.Close() }() // the mapping stays
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, fmt.Errorf("mapped: %w", err)
-	}
-	for _, piece := range pieces {
-		if _, err := file.Write(piece); err != nil {
-			return nil, fmt.Errorf("mapped: %w", err)
-		}
-	}
-	return mapOpen(file)
+	return raw, nil
 }
 
 func mapFile(path string) ([]byte, error) {
@@ -33,7 +31,25 @@ func mapFile(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = file.Close() }()
+	return mapCopy(filepath.Dir(path), file)
+}
+
+// mapCopy maps a file without a name, in a folder, that holds what is read.
+func mapCopy(dir string, from ...io.Reader) ([]byte, error) {
+	file, err := os.CreateTemp(dir, ".writ-")
+	if err != nil {
+		return nil, err
+	}
 	defer func() { _ = file.Close() }() // the mapping stays
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	for _, piece := range from {
+		if _, err := io.Copy(file, piece); err != nil { // of a file the system copies it, or shares its blocks
+			return nil, err
+		}
+	}
 	return mapOpen(file)
 }
 

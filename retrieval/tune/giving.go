@@ -233,30 +233,16 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// calibrationError compares chances with shares over ten bins of as many rules
-// each, of those that have any chance to speak of.
+// calibrationError is that of the rules that have any chance to speak of.
 func calibrationError(rules []judgedRule) float64 {
-	const least, bins = 0.02, 10
-	likely := slices.DeleteFunc(slices.Clone(rules), func(r judgedRule) bool { return r.chance < least || r.disputed && !r.right })
-	slices.SortFunc(likely, func(a, b judgedRule) int {
-		switch {
-		case a.chance < b.chance:
-			return -1
-		case a.chance > b.chance:
-			return 1
+	const least = 0.02
+	var likely []benchmark.Chance
+	for _, r := range rules {
+		if r.chance >= least && (r.right || !r.disputed) {
+			likely = append(likely, benchmark.Chance{Said: r.chance, Right: r.right})
 		}
-		return 0
-	})
-	var sum float64
-	for bin := range bins {
-		part := likely[bin*len(likely)/bins : (bin+1)*len(likely)/bins]
-		var gap float64
-		for _, r := range part {
-			gap += r.chance - indicator(r.right)
-		}
-		sum += math.Abs(gap)
 	}
-	return sum / float64(max(len(likely), 1))
+	return benchmark.CalibrationError(likely)
 }
 
 // shares says what a decision would have given.

@@ -131,11 +131,14 @@ func TestRun(t *testing.T) {
 	if p := r.Projects[0]; p.Documents != 3 || p.Chunks != 3 || p.Index == 0 || len(p.NDCG10) != 2 {
 		t.Errorf("project: %+v", p)
 	}
+	if e := r.Methods[1].Calibration; e <= 0 || e >= 1 {
+		t.Errorf("scores are chances with an error of %.3f", e)
+	}
 	var table, raw bytes.Buffer
 	if err := errors.Join(r.WriteTable(&table), r.WriteJSON(&raw)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"two-stage − bm25", "this project", "b  gone.go", "P95 µs", "total"} {
+	for _, want := range []string{"two-stage − bm25", "this project", "b  gone.go", "P95 µs", "total", "CALIBRATION ERROR"} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, &table)
 		}

@@ -27,9 +27,9 @@ func (r Report) WriteTable(w io.Writer) error {
 	fmt.Fprintf(&b, "%d queries, embedder %s, intervals of 95 %%, seed %d\n\n", r.Queries, embedder, r.Seed)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	head := strings.ToUpper(strings.Join(MeasureNames, "\t"))
-	fmt.Fprintf(t, "METHOD\t%s\n", head)
+	fmt.Fprintf(t, "METHOD\t%s\tCALIBRATION ERROR\n", head)
 	for _, m := range r.Methods {
-		fmt.Fprintf(t, "%s\t%s\n", m.Method, row(m.Measures))
+		fmt.Fprintf(t, "%s\t%s\t%.3f\n", m.Method, row(m.Measures), m.Calibration)
 	}
 	for _, d := range r.Differences {
 		fmt.Fprintf(t, "%s − %s\t%s\n", d.Method, d.Over, row(d.Measures))

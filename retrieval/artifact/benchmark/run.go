@@ -51,7 +51,10 @@ type Report struct {
 type Quality struct {
 	Method   search.Method             `json:"method"`
 	Measures map[string]rules.Interval `json:"measures"`
-	Latency  []Latency                 `json:"latency"` // the whole first, then the stages
+	// Calibration is the expected error of the scores of the best ten files of each
+	// query, taken for the chances that these answer.
+	Calibration float64   `json:"calibration_error"`
+	Latency     []Latency `json:"latency"` // the whole first, then the stages
 }
 
 // Difference is what a method is better by than another.
@@ -98,11 +101,15 @@ type Judged struct {
 	First   map[search.Method]string  `json:"first"` // the best path, "" for none
 }
 
+// judgedFiles is how many files of each query say how well scores are calibrated.
+const judgedFiles = 10
+
 // run is one measurement on its way.
 type run struct {
 	Config
 	report   Report
 	values   [][]Measures           // by method, by query
+	chances  [][]rules.Chance       // by method, of the best files of all queries
 	took     []map[string][]float64 // by method, by stage, microseconds
 	clusters []string               // ids of the queries, in the order of values
 	giving   giving
@@ -121,7 +128,7 @@ func Run(c Config) (Report, error) {
 		r.report.Embedder = c.Embedder.Name()
 	}
 	for range c.Methods {
-		r.values, r.took = append(r.values, nil), append(r.took, map[string][]float64{})
+		r.values, r.chances, r.took = append(r.values, nil), append(r.chances, nil), append(r.took, map[string][]float64{})
 	}
 	for _, name := range projects(c.Queries) {
 		if err := r.project(name); err != nil {
@@ -219,7 +226,9 @@ func (r *run) query(ix *search.Index, q Query, sums []float64) error {
 		}
 		ranking := make([]string, len(a.Hits))
 		for n, h := range a.Hits {
-			ranking[n] = h.Document.Path
+			if ranking[n] = h.Document.Path; n < judgedFiles {
+				r.chances[i] = append(r.chances[i], rules.Chance{Said: h.Score, Right: q.Relevant[h.Document.Path] > 0})
+			}
 		}
 		if len(ranking) > 0 {
 			j.First[m] = ranking[0]

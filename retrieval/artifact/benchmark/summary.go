@@ -14,6 +14,7 @@ var stages = []string{"total", "analyse", "bm25", "semantic", "rank"}
 func (r *run) sum() {
 	for i, m := range r.Methods {
 		q := Quality{Method: m, Measures: r.intervals(func(query, measure int) float64 { return r.values[i][query][measure] })}
+		q.Calibration = rules.CalibrationError(r.chances[i])
 		for _, stage := range stages {
 			if took := r.took[i][stage]; len(took) > 0 {
 				q.Latency = append(q.Latency, Latency{Stage: stage, P50: percentile(took, 0.50), P95: percentile(took, 0.95), P99: percentile(took, 0.99)})

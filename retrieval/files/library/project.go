@@ -150,7 +150,7 @@ func (l *Library) load(ctx context.Context, p *project) (err error) {
 	o := files.Options{
 		Root: root, Private: resolved(l.o.Data), Now: l.o.Now, Workers: runtime.GOMAXPROCS(0),
 		Record: func(ctx context.Context, events []schemas.Payload) error { return l.record(ctx, root, events) },
-		Saved:  l.file(root), Warn: l.o.Warn, Watches: l.watches,
+		Saved:  l.file(root), Warn: l.o.Warn, Watches: l.watches, Lean: l.o.Lean,
 	}
 	if e := l.o.Embedder; e.Embedder != nil {
 		o.Embedder, o.Beside = e.Embedder, e.Beside

@@ -31,7 +31,7 @@ func (l *Library) begin(p *project, u files.Update) <-chan struct{} {
 		var built files.Built
 		if <-p.opened; p.closed == nil {
 			var err error
-			built, err = l.update(p, u)
+			built, err = p.Update(l.running, u)
 			p.ended(built, err, true)
 			l.embed(p)
 			if err == nil {
@@ -57,13 +57,6 @@ func (l *Library) begin(p *project, u files.Update) <-chan struct{} {
 		}
 	})
 	return done
-}
-
-// update brings an index up to its files. All of them are mostly looked at here,
-// which takes much memory for a moment.
-func (l *Library) update(p *project, u files.Update) (files.Built, error) {
-	defer l.o.Lean()()
-	return p.Update(l.running, u)
 }
 
 // ended takes down how an update ended. One that nobody asked for and that changed
