@@ -95,7 +95,7 @@ func (f *folder) connect(p move.Place) *bus.Conn {
 	f.t.Helper()
 	o, err := p.Options(f.dir, f.credentials(), bus.Credential{})
 	f.must(err)
-	o.Timeout = 30 * time.Second
+	o.Timeout = 5 * time.Minute
 	c, err := bus.Connect(f.t.Context(), o)
 	f.must(err)
 	return c
