@@ -203,7 +203,7 @@ func TestServiceRefusesForeignReply(t *testing.T) {
 func dialRaw(t testing.TB, h *host, role embedded.Role) *nats.Conn {
 	t.Helper()
 	one := h.creds[role]
-	nc, err := nats.Connect(h.server().URL(), nats.UserInfo(one.User, one.Password), nats.CustomInboxPrefix(bus.InboxPrefix(one.User)))
+	nc, err := nats.Connect(h.server().URL(), nats.UserInfo(one.User, one.Password), nats.CustomInboxPrefix(bus.InboxPrefix(one.User)), nats.Timeout(patient))
 	must(t, err)
 	t.Cleanup(nc.Close)
 	return nc

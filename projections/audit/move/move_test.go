@@ -79,7 +79,7 @@ func (f *folder) at(at move.NATS, do func(*bus.Conn)) {
 		})
 		f.must(err)
 		defer func() { f.must(server.Shutdown(context.Background())) }()
-		c, err := bus.Connect(f.t.Context(), bus.Options{Dial: server.Dial, User: "d", Password: "p"})
+		c, err := bus.Connect(f.t.Context(), bus.Options{Dial: server.Dial, User: "d", Password: "p", Timeout: 5 * time.Minute})
 		f.must(err)
 		defer c.Close()
 		f.must(c.EnsureStreams(f.t.Context(), bus.Retention{}))
