@@ -72,6 +72,18 @@ var settled = sync.OnceValues(func() (string, error) {
 	return data, errors.Join(err, writ("down"))
 })
 
+// settle makes a data directory of somebody who has used Writ before.
+func settle(data string) error {
+	from, err := settled()
+	if err != nil {
+		return err
+	}
+	if out, err := exec.Command("cp", "-a", from, data).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy a data directory: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // firstStarts are the scripts to which it matters that nobody has used Writ before.
 var firstStarts = []string{"conversation", "tour"}
 
@@ -149,10 +161,8 @@ func params(dir string, kills killPlan) testscript.Params {
 				if err := os.Mkdir(data, 0o700); err != nil {
 					return err
 				}
-			} else if from, err := settled(); err != nil {
+			} else if err := settle(data); err != nil {
 				return err
-			} else if out, err := exec.Command("cp", "-a", from, data).CombinedOutput(); err != nil {
-				return fmt.Errorf("copy a data directory: %w\n%s", err, out)
 			}
 			// The scripts act for a person, without a terminal.
 			if err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {

@@ -176,7 +176,7 @@ func tried(all []shellRun) (some []shellRun) {
 const shellRunUser = "WRIT_TEST_SHELL_RUN_USER"
 
 // shellUsers are the users to try: an ordinary one, since each takes as long
-// again, and root as well for cases from elsewhere, or alone where it is asked for.
+// again, and root as well for cases from elsewhere; or whoever is asked for.
 func shellUsers() map[string]int {
 	all := map[string]int{"root": 0, "user": 1000}
 	switch one := os.Getenv(shellRunUser); {
