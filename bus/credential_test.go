@@ -146,7 +146,7 @@ func TestSigningCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conn, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}, Daemon: "d1"}.As(own))
+			conn, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}, Daemon: "d1", Timeout: patient}.As(own))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,7 +182,7 @@ func TestSigningCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			byText, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}}.As(kept))
+			byText, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}, Timeout: patient}.As(kept))
 			if err != nil {
 				t.Fatalf("by the text: %v", err)
 			}

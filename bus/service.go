@@ -60,7 +60,7 @@ type Service struct {
 }
 
 // Serve starts a service, at the subjects of the options' daemon. Stop it with the returned function: it takes no new
-// requests, finishes those it has, and returns; when its context ends first it
+// requests, finishes those it has, and returns once the server has their answers; when its context ends first it
 // cancels the handlers and returns the context's error.
 func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context) error, err error) {
 	running := &service{conn: c, stats: map[string]*endpointStats{}}
@@ -283,6 +283,9 @@ func (s *service) stop(ctx context.Context) error {
 		defer close(quiet)
 		s.settle(ctx)
 		s.pending.Wait()
+		bounded, cancel := s.conn.bounded(ctx)
+		defer cancel()
+		_ = s.conn.nc.FlushWithContext(bounded) // the last answers leave before whoever stops closes connection and server
 	}()
 	select {
 	case <-quiet:

@@ -1,9 +1,11 @@
 package bus_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -201,7 +203,7 @@ func TestServiceRefusesForeignReply(t *testing.T) {
 func dialRaw(t testing.TB, h *host, role embedded.Role) *nats.Conn {
 	t.Helper()
 	one := h.creds[role]
-	nc, err := nats.Connect(h.server().URL(), nats.UserInfo(one.User, one.Password), nats.CustomInboxPrefix(bus.InboxPrefix(one.User)))
+	nc, err := nats.Connect(h.server().URL(), nats.UserInfo(one.User, one.Password), nats.CustomInboxPrefix(bus.InboxPrefix(one.User)), nats.Timeout(patient))
 	must(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -360,5 +362,86 @@ func TestPushConsumers(t *testing.T) {
 	must(t, other.Flush())
 	if _, err := heard.NextMsg(time.Millisecond); err == nil || !errors.Is(other.LastError(), nats.ErrPermissionViolation) {
 		t.Errorf("another heard it: %v, %v", err, other.LastError())
+	}
+}
+
+// heldBack is a connection on which nothing leaves any more from a text on, until it
+// may. wrote hears of what left, is is closed once something is held.
+type heldBack struct {
+	net.Conn
+	text    string
+	wrote   chan struct{}
+	is, may chan struct{}
+	mu      sync.Mutex
+	held    []byte
+}
+
+func (c *heldBack) Write(b []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.held != nil:
+	case bytes.Contains(b, []byte(c.text)):
+		close(c.is)
+		go c.letGo()
+	default:
+		c.wrote <- struct{}{}
+		return c.Conn.Write(b)
+	}
+	c.held = append(c.held, b...)
+	return len(b), nil
+}
+
+func (c *heldBack) letGo() {
+	<-c.may
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.Conn.Write(c.held)
+	c.held, c.text = nil, "\x00" // which is in no protocol
+}
+
+// TestTheLastAnswersLeaveBeforeAServiceStops: who stops a service closes connection
+// and server next.
+func TestTheLastAnswersLeaveBeforeAServiceStops(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	o, held := h.inProcess(embedded.RoleDaemon), &heldBack{text: "the last answer", wrote: make(chan struct{}, 1000), is: make(chan struct{}), may: make(chan struct{})}
+	dial := o.Dial
+	o.Dial = func() (_ net.Conn, err error) {
+		held.Conn, err = dial()
+		return held, err
+	}
+	release := make(chan struct{})
+	stop := serve(t, connect(t, o), answering("stop", func(context.Context, bus.Request) ([]byte, error) {
+		<-release
+		return []byte("the last answer"), nil
+	}))
+	raw := dialRaw(t, h, embedded.RoleAdmin)
+	inbox := raw.NewInbox()
+	sub, err := raw.SubscribeSync(inbox)
+	must(t, err)
+	must(t, raw.PublishRequest("writ.svc.stop", inbox, nil))
+	must(t, raw.Flush())
+	stopped := make(chan error, 1)
+	go func() { stopped <- stop(t.Context()) }()
+	for quiet := false; !quiet; { // it waits for the answer alone
+		select {
+		case <-held.wrote:
+		case <-time.After(300 * time.Millisecond):
+			quiet = true
+		}
+	}
+	close(release)
+	<-held.is
+	select {
+	case err := <-stopped:
+		t.Errorf("it stopped before its answer left: %v", err)
+		stopped <- err
+	case <-time.After(300 * time.Millisecond):
+	}
+	close(held.may)
+	must(t, <-stopped)
+	must(t, raw.Flush())
+	if n, _, err := sub.Pending(); n != 1 || err != nil {
+		t.Errorf("%d answers, %v", n, err)
 	}
 }

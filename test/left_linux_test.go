@@ -63,7 +63,7 @@ func TestAJobFromAnOpenPhaseIsFoundAndEnded(t *testing.T) {
 		t.Fatal(err, numberErr)
 	}
 	for tries := 0; syscall.Kill(pid, 0) == nil; tries++ {
-		if tries == 3000 {
+		if tries == 30_000 {
 			t.Fatal("it runs on")
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -84,7 +84,7 @@ func await(t *testing.T, path string) {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
-		if tries == 3000 {
+		if tries == 30_000 {
 			t.Fatalf("%s does not come", path)
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// patience is how often a program is asked again that itself waits for some seconds.
+const patience = 100
+
 // settled is a data directory into which a daemon has brought the shipped rules,
 // which takes most of the time of its first start. Whoever begins with a copy has
 // used Writ before.
@@ -61,13 +64,25 @@ var settled = sync.OnceValues(func() (string, error) {
 		return nil
 	}
 	err := writ("up", "--detach")
-	for range 15 { // until the rules are there, a question says so
+	for range patience { // until the rules are there, a question says so
 		if err = writ("query", "retry"); err == nil {
 			break
 		}
 	}
 	return data, errors.Join(err, writ("down"))
 })
+
+// settle makes a data directory of somebody who has used Writ before.
+func settle(data string) error {
+	from, err := settled()
+	if err != nil {
+		return err
+	}
+	if out, err := exec.Command("cp", "-a", from, data).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy a data directory: %w\n%s", err, out)
+	}
+	return nil
+}
 
 // firstStarts are the scripts to which it matters that nobody has used Writ before.
 var firstStarts = []string{"conversation", "tour"}
@@ -76,12 +91,13 @@ var firstStarts = []string{"conversation", "tour"}
 // directory and a daemon of its own.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	testscript.Run(t, params(filepath.Join("scripts"), 0))
+	testscript.Run(t, params("scripts", killPlan{}))
 }
 
 // TestConversationSurvivesKillAtAnyStep runs the whole conversation again and
-// again, each time with the daemon killed before another step: every answer
-// must be the same.
+// again with the daemon killed before other steps, each step of it once: every
+// answer must be the same. WRIT_CONVERSATIONS sets how many runs share the kills
+// among them; from as many on as there are steps, each has one.
 func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile(filepath.Join("scripts", "conversation.txtar"))
@@ -92,10 +108,11 @@ func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
 	if steps < 10 {
 		t.Fatalf("the conversation has only %d steps", steps)
 	}
-	for at := 2; at <= steps; at++ {
-		t.Run("killed before step "+strconv.Itoa(at), func(t *testing.T) {
+	runs := min(fromEnv(t, "WRIT_CONVERSATIONS", 4), steps-1)
+	for first := 2; first < 2+runs; first++ {
+		t.Run(fmt.Sprintf("killed before step %d, then every %d", first, runs), func(t *testing.T) {
 			t.Parallel()
-			p := params("", at)
+			p := params("", killPlan{first: first, every: runs})
 			p.Files = []string{filepath.Join("scripts", "conversation.txtar")}
 			testscript.Run(t, p)
 		})
@@ -107,11 +124,19 @@ var canConfine = sync.OnceValue(func() bool {
 	return exec.Command(filepath.Join(bin, "writ"), "confine", "--project", os.TempDir(), "--profile", "scratch", "--", "true").Run() == nil
 })
 
-type killPlan struct{ at, step int }
+// killPlan has the daemon killed before the first-th step of a script and every so
+// many steps behind it; where first is 0, before none.
+type killPlan struct{ first, every, step int }
+
+// next begins a step, and says whether the daemon is killed before it.
+func (p *killPlan) next() bool {
+	p.step++
+	return p.first > 0 && p.step >= p.first && (p.step-p.first)%p.every == 0
+}
 
 // params sets a script's world: a home, a project and a data directory, the
-// binaries on the PATH. With killAt n the daemon is killed before step n.
-func params(dir string, killAt int) testscript.Params {
+// binaries on the PATH.
+func params(dir string, kills killPlan) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
@@ -132,14 +157,12 @@ func params(dir string, killAt int) testscript.Params {
 			}
 			data := filepath.Join(env.WorkDir, "data")
 			// The first steps are also taken, and killed, while the rules are brought in.
-			if killAt > 0 && killAt < 4 || killAt == 0 && slices.Contains(firstStarts, strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")) {
+			if kills.first > 0 && kills.first < 4 || kills.first == 0 && slices.Contains(firstStarts, strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")) {
 				if err := os.Mkdir(data, 0o700); err != nil {
 					return err
 				}
-			} else if from, err := settled(); err != nil {
+			} else if err := settle(data); err != nil {
 				return err
-			} else if out, err := exec.Command("cp", "-a", from, data).CombinedOutput(); err != nil {
-				return fmt.Errorf("copy a data directory: %w\n%s", err, out)
 			}
 			// The scripts act for a person, without a terminal.
 			if err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {
@@ -152,7 +175,8 @@ func params(dir string, killAt int) testscript.Params {
 				"WRIT_HOOK_BUDGET=9s", // a loaded machine changes no answer
 				"ONLYWRIT="+onlyWrit,
 			)
-			env.Values["kill"] = &killPlan{at: killAt}
+			plan := kills // each script takes its own steps
+			env.Values["kill"] = &plan
 			env.Defer(func() {
 				// A script may have used more than one data directory.
 				endpoints, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "run", "endpoint.json"))
@@ -183,9 +207,7 @@ func params(dir string, killAt int) testscript.Params {
 // cmdStep names what comes next: "step the user approves the plan".
 func cmdStep(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Logf("── %s", strings.Join(args, " "))
-	plan := ts.Value("kill").(*killPlan)
-	plan.step++
-	if plan.step == plan.at {
+	if ts.Value("kill").(*killPlan).next() {
 		ts.Check(killDaemon(ts.Getenv("WRIT_HOME")))
 	}
 }
@@ -318,7 +340,7 @@ func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until program [args]")
 	}
 	var err error
-	for range 15 {
+	for range patience {
 		if err = ts.Exec(args[0], args[1:]...); err == nil {
 			return
 		}

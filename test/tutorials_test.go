@@ -26,10 +26,13 @@ func newLearner(t *testing.T, session string) *learner {
 	dir := t.TempDir()
 	home, data := filepath.Join(dir, "home"), filepath.Join(dir, "data")
 	l := &learner{T: t, project: filepath.Join(dir, "shop"), session: session}
-	for _, made := range []string{home, data, l.project} {
+	for _, made := range []string{home, l.project} {
 		if err := os.MkdirAll(made, 0o700); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := settle(data); err != nil { // else rules that come late stand among the events that a tutorial shows
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -41,7 +42,7 @@ func TestADoorIsForAgentsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, err := bus.Connect(t.Context(), bus.Options{URL: door.URL(), TLS: trust}.As(own))
+	agent, err := bus.Connect(t.Context(), bus.Options{URL: door.URL(), TLS: trust, Timeout: 3 * time.Minute}.As(own))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestAHoldThatEndsTakesItsCommandAlong(t *testing.T) {
 			w.own()
 			c := w.confined(w.options(Implementation, "/bin/sh", "-c", `setsid sleep 600 & echo $! $$ > "$T/told"; sleep 600`))
 			var said bytes.Buffer
-			c.Stderr, c.WaitDelay = &said, 5*time.Second
+			c.Stderr, c.WaitDelay = &said, time.Minute
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}

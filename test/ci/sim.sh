@@ -40,7 +40,9 @@ WRIT_FLIPS="$flips" simulate ./test '^TestFlips$'
 echo "two daemons at a hub of three servers, disturbed $((kills * 2 / 5)) times"
 WRIT_TEAM_ROUNDS="$((kills * 2 / 5))" simulate ./test '^TestTeam$'
 echo "two daemons whose logs lie on a cluster of three servers, moved there and back, disturbed $((kills / 5 + 3)) times (from 100 kills on)"
-# A full disk, a member without a wire, and many members, in the night.
+# A conversation whose daemon is killed before one step alone, a full disk, a member
+# without a wire, and many members, in the night.
+[ "$kills" -lt 100 ] || WRIT_CONVERSATIONS=100 simulate ./test '^TestConversationSurvivesKillAtAnyStep$'
 if [ "$(uname)" = Linux ] && [ "$kills" -ge 100 ]; then
 	WRIT_TEAM_ROUNDS=1 simulate ./test '^TestAFullDiskOnOneNode$' -v
 	WRIT_TEAM_CUT=3600 simulate ./test '^TestMembersInNamespaces$' -v

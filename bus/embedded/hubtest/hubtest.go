@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -307,7 +308,7 @@ func (h *Hub) MakeStreams() {
 	}
 }
 
-// Eventually tries until there is no error, for at most a minute.
+// Eventually tries until there is no error, for at most three minutes.
 func (h *Hub) Eventually(what string, try func() error) {
 	h.t.Helper()
 	var err error
@@ -339,15 +340,20 @@ func (h *Hub) certify() {
 	h.must(err)
 }
 
+// freePorts are ports that nobody is given by itself, neither a listener nor a
+// connection: a node that a test stops for a while has its own again.
 func freePorts(t testing.TB, n int) (ports []int) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	for tries := 0; len(ports) < n; tries++ {
+		port := 10_000 + mathrand.IntN(20_000) //nolint:gosec // below those that systems give
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err != nil && tries == 1000 {
 			t.Fatal(err)
+		} else if err != nil {
+			continue
 		}
 		defer func() { _ = l.Close() }()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+		ports = append(ports, port)
 	}
 	return ports
 }

@@ -70,7 +70,7 @@ func intrude(t *testing.T, data string, tamper func(context.Context, jetstream.J
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(server.URL(), nats.UserInfo(user.Name, user.Password))
+	conn, err := nats.Connect(server.URL(), nats.UserInfo(user.Name, user.Password), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestCheckpointsReachOtherPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = other.Shutdown(context.WithoutCancel(t.Context())) })
-	conn, err := nats.Connect(other.URL(), nats.UserInfo("u", "p"))
+	conn, err := nats.Connect(other.URL(), nats.UserInfo("u", "p"), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

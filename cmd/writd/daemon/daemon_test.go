@@ -547,7 +547,7 @@ func TestReadersLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password), nats.CustomInboxPrefix(bus.InboxPrefix(own.User)))
+		nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password), nats.CustomInboxPrefix(bus.InboxPrefix(own.User)), nats.Timeout(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}

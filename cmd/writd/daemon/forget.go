@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"time"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/session"
@@ -10,10 +9,6 @@ import (
 	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 )
-
-// answerLeaves is how long the daemon goes on after it forgot something, so that its
-// answer reaches who asked before every connection ends.
-const answerLeaves = 200 * time.Millisecond
 
 // forgetSaid erases for good what was said in sessions. Once the log says so it is
 // certain: the daemon starts anew, and that start erases it before anything is read,
@@ -49,7 +44,7 @@ func forgetSaid(ctx context.Context, d *Daemon, r schemas.ForgetRequest) (reply 
 	reply.Still = f.Still(d.backups.Plan().Place)
 	if err == nil {
 		d.again.Store(true)
-		time.AfterFunc(answerLeaves, d.stop)
+		d.stop()
 	}
 	return reply, err
 }

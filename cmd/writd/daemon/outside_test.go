@@ -75,7 +75,7 @@ func TestTheKeyringSignsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := reach.Connect(ctx, endpoint, data, "admin", bus.Options{})
+	conn, err := reach.Connect(ctx, endpoint, data, "admin", bus.Options{Timeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestStreamsOfAnotherAreRefused(t *testing.T) {
 	if status, err := call[schemas.Status](first, first.admin, schemas.SvcStatus, bus.None{}); err != nil || status.DataDir != first.data || status.Durability != elsewhere {
 		t.Errorf("the first: %+v, %v", status, err)
 	}
-	plain, err := bus.Connect(t.Context(), bus.Options{URL: endpoint.URL, User: "writ", Password: "secret"})
+	plain, err := bus.Connect(t.Context(), bus.Options{URL: endpoint.URL, User: "writ", Password: "secret", Timeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,16 +24,33 @@ func filled(t *testing.T) (a *archiving) {
 	return a
 }
 
-// asks appends within a time, and says how that ended once it has.
-func (a *archiving) asks(ctx context.Context, within time.Duration) <-chan error {
+// ample bounds what must happen; no result depends on it.
+const ample = 5 * time.Minute
+
+// asks appends, and says how that ended once it has.
+func (a *archiving) asks(ctx context.Context) <-chan error {
 	said := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, within)
+		ctx, cancel := context.WithTimeout(ctx, ample)
 		defer cancel()
 		_, err := bus.Record(ctx, a.log, bustest.Event("more", "more-1", "said"))
 		said <- err
 	}()
 	return said
+}
+
+// makes has appends that find the stream full ask for room, and says once one has.
+func (a *archiving) makes(room func(context.Context) bool) <-chan struct{} {
+	full := make(chan struct{}, 1)
+	asked := func(ctx context.Context) bool {
+		select {
+		case full <- struct{}{}:
+		default:
+		}
+		return room(ctx)
+	}
+	bus.ArchiveOf(a.conn).Room.Store(&asked)
+	return full
 }
 
 // TestRoomIsThereOnceSomethingLeft: an append does not wait for the rest of a run.
@@ -52,20 +70,14 @@ func TestRoomIsThereOnceSomethingLeft(t *testing.T) {
 		}
 		return time.Now().Add(48 * time.Hour)
 	}
-	room := func(ctx context.Context) bool { return a.archiver.makeRoom(ctx, context.Background()) }
-	bus.ArchiveOf(a.conn).Room.Store(&room)
+	full := a.makes(func(ctx context.Context) bool { return a.archiver.makeRoom(ctx, context.Background()) })
 	ended := make(chan error, 1)
 	go func() { _, err := a.archiver.inTurn(context.Background(), true); ended <- err }()
 	<-began
-	said := a.asks(t.Context(), time.Minute)
-	time.Sleep(200 * time.Millisecond) // it waits
+	said := a.asks(t.Context())
+	<-full
 	close(asked)
-	select {
-	case err := <-said:
-		must(t, err)
-	case <-time.After(5 * time.Second):
-		t.Error("it waits for the whole run")
-	}
+	must(t, <-said) // the run goes on only after that
 	close(over)
 	must(t, <-ended)
 }
@@ -74,14 +86,19 @@ func TestRoomIsThereOnceSomethingLeft(t *testing.T) {
 func TestRoomIsWaitedForInTime(t *testing.T) {
 	a := filled(t)
 	defer a.archiver.Begin(t.Context())()
+	full := a.makes(*bus.ArchiveOf(a.conn).Room.Load())
 	a.archiver.running.Lock()
 	defer a.archiver.running.Unlock()
+	ctx, giveUp := context.WithCancel(t.Context())
+	said := a.asks(ctx)
+	<-full
+	giveUp()
 	select {
-	case err := <-a.asks(t.Context(), 300*time.Millisecond):
+	case err := <-said:
 		if !errors.Is(err, bus.ErrDiskFull) {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(ample):
 		t.Error("it waits on")
 	}
 }
@@ -95,12 +112,12 @@ func TestRoomIsMadeAfterABackup(t *testing.T) {
 			a := filled(t)
 			defer a.archiver.Begin(t.Context())()
 			a.archiver.Busy.Lock()
-			ctx, within := Holding(t.Context()), 10*time.Second
+			ctx := Holding(t.Context())
 			if !own {
 				ctx = t.Context()
 				time.AfterFunc(2*archiveSoon, a.archiver.Busy.Unlock) // its own looks find it busy too
 			}
-			must(t, <-a.asks(ctx, within))
+			must(t, <-a.asks(ctx))
 			if own {
 				a.archiver.Busy.Unlock()
 			}
@@ -112,7 +129,8 @@ func TestRoomIsMadeAfterABackup(t *testing.T) {
 func TestStopWaitsForRoom(t *testing.T) {
 	a := filled(t)
 	var asked atomic.Bool
-	began, over := make(chan struct{}, 1), make(chan struct{})
+	rests, began, over := make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
+	begun := sync.OnceFunc(func() { close(rests) })
 	a.archiver.Now = func() time.Time {
 		if asked.Load() {
 			select {
@@ -121,12 +139,13 @@ func TestStopWaitsForRoom(t *testing.T) {
 			}
 			<-over
 		}
+		begun()
 		return time.Now()
 	}
 	stop := a.archiver.Begin(t.Context())
-	time.Sleep(100 * time.Millisecond) // it rests
+	<-rests
 	asked.Store(true)
-	said := a.asks(t.Context(), 500*time.Millisecond)
+	said := a.asks(t.Context())
 	<-began
 	stopped := make(chan struct{})
 	go func() { defer close(stopped); stop() }()

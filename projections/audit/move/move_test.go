@@ -79,7 +79,7 @@ func (f *folder) at(at move.NATS, do func(*bus.Conn)) {
 		})
 		f.must(err)
 		defer func() { f.must(server.Shutdown(context.Background())) }()
-		c, err := bus.Connect(f.t.Context(), bus.Options{Dial: server.Dial, User: "d", Password: "p"})
+		c, err := bus.Connect(f.t.Context(), bus.Options{Dial: server.Dial, User: "d", Password: "p", Timeout: 5 * time.Minute})
 		f.must(err)
 		defer c.Close()
 		f.must(c.EnsureStreams(f.t.Context(), bus.Retention{}))
@@ -95,7 +95,7 @@ func (f *folder) connect(p move.Place) *bus.Conn {
 	f.t.Helper()
 	o, err := p.Options(f.dir, f.credentials(), bus.Credential{})
 	f.must(err)
-	o.Timeout = 30 * time.Second
+	o.Timeout = 5 * time.Minute
 	c, err := bus.Connect(f.t.Context(), o)
 	f.must(err)
 	return c

@@ -99,7 +99,7 @@ func (m *machine) start(h *hubtest.Hub) {
 	m.must(err)
 	own := creds[embedded.RoleDaemon]
 	dial := func() (net.Conn, error) { return m.server.Dial() }
-	m.log, err = bus.Connect(context.Background(), bus.Options{Dial: dial, User: own.User, Password: own.Password})
+	m.log, err = bus.Connect(context.Background(), bus.Options{Dial: dial, User: own.User, Password: own.Password, Timeout: 3 * time.Minute})
 	m.must(err)
 	m.must(m.log.EnsureStreams(context.Background(), bus.Retention{}))
 	m.writer = m.log.Writer(bus.WriterOptions{Source: "/writ/test", Now: time.Now, Redact: func(p schemas.Payload) schemas.Payload { return p }})
