@@ -73,6 +73,9 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Plan ist approved, danke!",
 		"You have my go, the plan is approved.",
 		"The plan can be implemented as is, approved.",
+		"With the latest changes the plan is approved.",
+		"Naming and structure are fine. Approved.",
+		"I looked through the plan and I am happy with it. Please go ahead.",
 	} {
 		if j := Judge(prompt, Plan, Phrases{}); j.Approves || j.Reason == Beside && j.Left == "" {
 			t.Errorf("%q: %+v", prompt, j)

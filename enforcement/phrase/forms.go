@@ -29,7 +29,7 @@ const (
 )
 
 // asIs says that nothing is to change.
-const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised))`
+const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised|expected|(?:i )?(?:imagined|hoped)))`
 
 // after are remarks that may stand behind an approval without changing it.
 const after = `(?: (?:` + asIs +

@@ -12,6 +12,7 @@ type part struct {
 	approves bool
 	gate     Gate // the gate that it names, if any
 	weight   int  // as a go-ahead
+	letter   bool // an approval that ends a letter
 }
 
 // judge looks for approving clauses and then accounts for everything else: what
@@ -37,6 +38,7 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 	if t.doubtful {
 		return Judgement{Reason: Beside}
 	}
+	parts[first].letter = t.letter(parts[first])
 	for i, p := range parts {
 		if reason := t.accounts(p, i < first, parts[first], waiting); reason != "" {
 			return Judgement{Reason: reason, Left: p.clause.String()}
@@ -84,10 +86,10 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && (p.named || s.end == ':'):
-		if topic(c) || t.leadsTo(p, approval) {
+		if topic(c) || leadsTo(p, approval) {
 			return ""
 		}
-	case p.weight > 0 && joins[c.conj], before && t.leadsTo(p, approval), s.end == '?' && asksToStart(c):
+	case p.weight > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
 		return ""
 	case !before && (t.signs(p) || harmless(c) || p.lead == "next" && objectOnly.MatchString(c.String())):
 		return ""
@@ -96,9 +98,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 }
 
 // joins are the conjunctions with which what changes nothing may begin.
-var joins = set("and so then")
-
-func init() { joins[""] = true }
+var joins = map[string]bool{"": true, "and": true, "so": true, "then": true}
 
 // joined gives no reason if the approval may begin as it does: "read it again and
 // approve" asks for one.
@@ -126,7 +126,7 @@ func asksToStart(c clause) bool {
 func (t text) signs(p part) bool {
 	last := t.sentences[len(t.sentences)-1]
 	ends := p.sentence.line == last.line && p.clause.String() == last.clauses[len(last.clauses)-1].String()
-	return p.clause.name && ends && p.clause.conj == "" || p.clause.String() == codeWord && len(p.sentence.clauses) == 1 && !p.clause.colon
+	return p.clause.name && ends && p.clause.conj == "" && !p.clause.colon || p.clause.String() == codeWord && len(p.sentence.clauses) == 1 && !p.clause.colon
 }
 
 // mentioned tells why a prompt that approves nothing speaks of approving.
