@@ -162,8 +162,12 @@ func (c SubmitPrompt) approval(s State) Decision {
 		return Decision{Notice: textNotShown(o, c.Settings)}
 	case j.Approves:
 		return c.approve(s, gate, o)
-	case nearMiss[j.Reason] && len(o.Problems) == 0 && gate != GateImplementation:
-		return Decision{Notice: fmt.Sprintf("Not taken as an approval of the %s: %s. %s", gate, missText[j.Reason], c.Settings.howToApprove(gate))}
+	case missed(j) != "" && len(o.Problems) == 0 && gate != GateImplementation:
+		plainly := c.Settings.howToApprove(gate)
+		if rung(c.Settings.Approval) <= rung(AssurancePrompt) {
+			plainly = "If you approve, answer `approved` and nothing else. " + plainly
+		}
+		return Decision{Notice: fmt.Sprintf("Not taken as an approval of the %s: %s. %s", gate, missed(j), plainly)}
 	}
 	return Decision{}
 }
@@ -224,19 +228,21 @@ func refuseUnseen(s State, a userAct, o Offer) Decision {
 	return d
 }
 
-// nearMiss are the causes of a no that a user should hear of.
-var nearMiss = map[string]bool{
-	phrase.Condition: true, phrase.NamesOtherGate: true, phrase.Retracted: true, phrase.Objection: true,
-	phrase.TooLong: true, phrase.Quoted: true,
-}
-
-var missText = map[string]string{
-	phrase.Condition:      "it sets a condition",
-	phrase.NamesOtherGate: "it names another gate",
-	phrase.Retracted:      "it takes the approval back",
-	phrase.Objection:      "it objects to something beside it",
-	phrase.Quoted:         "it stands in what reads as a quotation or a document",
-	phrase.TooLong:        "the prompt is too long to be sure of every word of it",
+// missed tells a user why what came near an approval is none; empty if nothing did.
+func missed(j phrase.Judgement) string {
+	switch {
+	case j.Left != "":
+		return fmt.Sprintf("“%s” stands beside it and may change it", excerpt.Runes(j.Left, 60))
+	case j.Reason == phrase.Beside:
+		return "something beside it casts a doubt on it"
+	case j.Reason == phrase.NamesOtherGate:
+		return "it names another gate"
+	case j.Reason == phrase.Quoted:
+		return "it stands in what reads as a quotation or a document"
+	case j.Reason == phrase.TooLong:
+		return "the prompt is too long to be sure of every word of it"
+	}
+	return ""
 }
 
 // implementationPhrases approve the gate that the plan and the tests lie behind.

@@ -5,15 +5,17 @@
 // the rest is cut into sentences and clauses. An approval is a clause of one of
 // the forms people approve in ("approved", "I approve the plan", "the tests are
 // approved", "you have my approval", "lgtm"), about the waiting gate or about
-// nothing named, which no other part of the prompt negates, conditions, takes
-// back or turns into a question. A bare go-ahead ("yes", "go ahead", "looks
-// good") counts only when the prompt says nothing else. A menu ("approve /
-// decline"), an option (--approve) and a program's output approve nothing.
+// nothing named. It counts only where everything else in the prompt is accounted
+// for: a go-ahead, thanks, a statement about what the user read before it, how work
+// is done in any plan behind it. What takes an approval back, bounds it or mocks it
+// can be said in any words, so none of that is looked for: whatever is left over is a
+// doubt, and the user is asked to say it plainly. A bare go-ahead ("yes", "go ahead",
+// "looks good") counts only when the prompt says nothing else.
 // `/writ-approve`, alone or with the gate's name, is the typed command.
 //
 // Guarantees: when in doubt the answer is no, with the cause; the same prompt
 // always gets the same answer; time grows with the length of the prompt only.
-// The language is English. The shortest forms of German, French, Spanish and Japanese
+// The language is English. The shortest forms of German, French, Spanish, Italian and Japanese
 // are go-aheads, which count only where nothing else is said; a project's own phrases
 // come in Phrases, with nothing but go-aheads behind them.
 //
@@ -41,12 +43,9 @@ const (
 
 	NoWording        = "no_wording"        // nothing in it approves anything
 	Negated          = "negated"           // "not approved"
-	Condition        = "condition"         // "approved if …", "fix it, then approved", "in principle"
 	NamesOtherGate   = "names_other_gate"  // approves the gate that does not wait
 	Question         = "question"          // "approved?"
-	Retracted        = "retracted"         // "approved. wait, no"
-	Objection        = "objection"         // an approval beside "step 2 is wrong"
-	ForeignObject    = "foreign_object"    // a pull request and other things that are not Writ's
+	Beside           = "beside"            // an approval beside something that may change it
 	Quoted           = "quoted"            // somebody's words or a program's output
 	CommandMentioned = "command_mentioned" // talks about the slash command
 	TooLong          = "too_long"          // has wording of approval, and more text than is judged
@@ -56,6 +55,7 @@ const (
 type Judgement struct {
 	Approves bool
 	Reason   string // one of the reasons above
+	Left     string // with Beside, the words that are not known to change nothing
 }
 
 // Phrases are approval wordings of a project's own language. An Approve phrase

@@ -27,8 +27,8 @@ func TestDocumentsAreNoAnswer(t *testing.T) {
 	}
 	for _, prompt := range []string{
 		"<ide_opened_file>The user opened /p/a.go in the IDE.</ide_opened_file>\napproved", "<ide_selection>\nx\n</ide_selection>\nyes, go ahead",
-		"Approved.\n\n# Notes\n- use tabs", "approved\n---\nAnna", "Approved. Wrap it in <b>bold</b>.", "Take List<String>, approved", "__approved__", "#approved",
-		"Approved.\n\nFrom: Bo\nhe likes it", "I read it at 10:32\napproved", "I wrote: use tabs\n\napproved",
+		"approved\n---\nAnna", "__approved__", "#approved",
+		"I read it at 10:32\napproved",
 		"um yeah approved", "yes comma approved", "approved period", "ja approved, danke", "approved merci",
 	} {
 		if j := Judge(prompt, Plan, Phrases{}); !j.Approves {

@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -13,7 +14,7 @@ const (
 	testsNoun = `(?:(?:test|tests|testing) (?:skeletons?|files?|cases?|gate|suite)|skeleton (?:tests?|files?)|skeletons?|tests?)(?: themselves)?`
 	gateWord  = `gate`
 
-	adjective = `(?:(?:new|updated|revised|current|present|latest|corrected|reworked|second|third|final|whole|entire|full|complete|attached|above|proposed|failing|written|remaining|short|little|long|detailed|excellent|good|great|nice|lovely|very|red|generated|test-first) )*`
+	adjective = `(?:(?:new|updated|revised|current|present|latest|corrected|reworked|second|third|final|whole|entire|full|complete|attached|above|proposed|failing|written|remaining|detailed|excellent|good|great|nice|lovely|very|red|generated|test-first) )*`
 	det       = `(?:(?:the|this|that|these|those|your|our|said) )?`
 	quantity  = `(?:(?:all|both|each|every one) (?:of )?)?`
 	version   = `(?:(?:the|this|that|your) ` + adjective + `(?:version|draft|revision|state|form) of )?`
@@ -21,14 +22,17 @@ const (
 	noun     = `(?:(?:` + planNoun + `)|(?:` + testsNoun + `)|` + gateWord + `)`
 	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
 	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
-	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `(?: (?:for|to|of|about) (?:\S+)(?: \S+){0,7}?)?|` + pronoun + `)`
+	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `|` + pronoun + `)`
 	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already) )*`
 	approved = `(?:approved|approve|approving|lgtm)`
 	mine     = `(?:my|our) (?:(?:full|explicit|formal|official|unconditional|final) )?`
 )
 
+// asIs says that nothing is to change.
+const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised|expected|(?:i )?(?:imagined|hoped)))`
+
 // after are remarks that may stand behind an approval without changing it.
-const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised)` +
+const after = `(?: (?:` + asIs +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
 	`|above|here|now|today|again|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
 	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
@@ -37,11 +41,7 @@ const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|propo
 	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
 	`|thanks(?: a lot| so much| a million| again)?|thank you(?: very much| so much)?|please|danke(?: dir| euch| sehr| schön)?|merci beaucoup|muchas gracias|grazie mille|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
 
-// onward are the beginnings of a continuation behind an approval without a
-// comma: "approved go ahead and implement it".
-const onward = `( (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next(?:$| (?:please|steps?|up|phase|write|go|the|you|we))|ready to|good to go|time to)\b.*)?`
-
-var lead = `(?:(?:yes|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
 
@@ -81,16 +81,9 @@ var forms = compileForms(
 func compileForms(cores ...string) []*lazyregexp.Regexp {
 	var out []*lazyregexp.Regexp
 	for _, core := range cores {
-		out = append(out, lazyregexp.New(`^`+lead+`(?:`+core+`)`+after+onward+`$`))
+		out = append(out, lazyregexp.New(`^`+lead+`(?:`+core+`)`+after+`$`))
 	}
 	return out
-}
-
-// matched is what an approving clause says.
-type matched struct {
-	gate   Gate   // the gate it names, empty if none
-	onward string // the continuation in the same clause
-	core   string // the clause without the continuation
 }
 
 // othersApprove tells of somebody else's approval.
@@ -98,30 +91,37 @@ var othersApprove = lazyregexp.New(`^(?:they|claude|team) (?:has |have )?approve
 
 var approvalWord = lazyregexp.New(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
 
-// approves tells whether the clause is an approval by its form.
-func (c clause) approves() (matched, bool) {
+// approves tells whether the clause is an approval by its form, and which gate it
+// names. Go-aheads may follow without a comma: "approved go ahead and implement it".
+func (c clause) approves() (Gate, bool) {
 	s := c.String()
 	// "please approve" asks somebody else to.
-	if len(s) > 600 || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) || irony.MatchString(" "+s+" ") {
-		return matched{}, false
+	if len(c.words) > maxClause || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) {
+		return "", false
 	}
-	for _, form := range forms {
-		m := form.Regexp().FindStringSubmatch(s)
-		if m == nil {
+	for n := len(c.words); n > 0; n-- {
+		if head := (clause{words: c.words[:n]}).String(); !ofForm(head) {
 			continue
+		} else if rest := (clause{words: c.words[n:]}); n == len(c.words) || goesOn(rest) {
+			gate := Gate("")
+			if named := gateMention.FindStringSubmatch(head); named != nil && named[1] != "" {
+				gate = Plan
+			} else if named != nil {
+				gate = Tests
+			}
+			return gate, true
 		}
-		last := m[len(m)-1] // the one group
-		out := matched{onward: strings.TrimSpace(last), core: strings.TrimSpace(strings.TrimSuffix(s, last))}
-		switch named := gateMention.FindStringSubmatch(out.core); {
-		case named == nil:
-		case named[1] != "":
-			out.gate = Plan
-		default:
-			out.gate = Tests
-		}
-		return out, true
 	}
-	return matched{}, false
+	return "", false
+}
+
+func ofForm(s string) bool {
+	return slices.ContainsFunc(forms, func(f *lazyregexp.Regexp) bool { return f.MatchString(s) })
+}
+
+// goesOn tells whether what follows an approval in its clause changes nothing.
+func goesOn(rest clause) bool {
+	return !prepositions[rest.words[0]] && (goAheadWeight(rest.words) > 0 || harmless(rest))
 }
 
 var gateMention = lazyregexp.New(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)

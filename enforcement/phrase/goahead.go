@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -11,40 +12,47 @@ import (
 var (
 	strongGoAhead = lazyregexp.New(`^(?:` +
 		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
-		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:go|roll|ship it)|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
-		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|free) to go|please (?:do|proceed|go ahead|continue|start|begin)` +
+		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:get going|go|roll|ship it|build it|implement it)|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
+		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|cleared|free) to (?:go|start|begin|proceed)|permission granted|let us get (?:this|it) done|please (?:do|proceed|go ahead|continue|start|begin)` +
 		`|signed off|(?:you have (?:got )?(?:the|a|my) )?green light|i agree|i accept|i confirm|fine (?:by|with|for) me|(?:that )?works|sounds like a plan|i am happy with (?:it|this|that)` +
 		`|make it happen|(?:it |that )is a yes|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
-		`)(?: (?:please|now|then|thanks|thank you|claude|sir|(?:from|for|by|with) (?:me|us|my side)))*$`)
+		`)(?: (?:` + asIs + `|please|now|then|thanks|thank you|claude|sir|(?:from|for|by|with) (?:me|us|my side)))*$`)
 
-	politeness = lazyregexp.New(`^(?:aight|(?:implement|code|build)(?: (?:it|them|this|that))?|write the code|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:that is )?(?:good|nice|cool|fine|perfect)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	// beginning asks for the work itself.
+	beginning = lazyregexp.New(`^(?:you (?:can|may) (?:now )?)?(?:(?:start|begin|continue|proceed|go on|carry on|keep going|get going|move on|go ahead)(?: now)? (?:implementing|coding|building|working|writing (?:code|the code)|the implementation|(?:with|to) (?:it|that|(?:the )?(?:implementation(?: of the plan)?|work|coding|code|next (?:step|phase)))|to (?:implement|code|build|work|write the code))(?: (?:it|this|that|the (?:plan|code)|on it))?(?: ` + asIs + `| now| please| then)*)$`)
+	work      = lazyregexp.New(`^(?:to |you (?:can|may) (?:now )?)?(?:(?:implement|code|build|make|write|do|ship)(?: (?:it|this|that|them|exactly|everything|the code|the implementation|the (?:failing )?tests|the (?:test )?skeletons))?|(?:implement|build|code) (?:the|this|your) plan|make (?:it|them|the tests) (?:pass|green)|write the (?:failing )?(?:tests|skeletons) first|run the tests|go|start|begin)(?: ` + asIs + `| now| next| please| then| today)*$`)
+
+	thanking   = lazyregexp.New(`^(?:many )?(?:thanks|thank you) (?:again |so much |a lot )?for `)
+	politeness = lazyregexp.New(`^(?:aight|sorry for the (?:delay|wait)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:that is )?(?:very )?(?:good|nice|cool|fine|perfect)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
-	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased)|i (?:sign|signed) off) (?:with|on) (?:it|this|that|` + named + `)` +
+	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|let us (?:go|proceed|start)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased|agree)|i (?:(?:sign|signed)|am signing) off|signing off) (?:with|on) (?:it|this|that|` + named + `)` +
 		`|i (?:hereby |fully )?(?:accept|agree with|agree to|confirm) ` + named + `|go ahead with the implementation|` + named + ` (?:ok|okay|fine|good)` +
 		`|` + named + ` (?:(?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?|(?:(?:is|are) )?good to go` +
-		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?accepted|(?:has|have|gets?) my (?:blessing|green light)))$`)
+		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?accepted|(?:has|have|gets?) my (?:blessing|green light)))(?: ` + asIs + `)?$`)
 
 	// What is said so in other languages; it counts where nothing else is said, since
 	// only English is read.
 	otherLanguages = lazyregexp.New(`^(?:` +
 		`(?:(?:der |den |dieser )?plan (?:ist )?|(?:die |alle )?tests (?:sind )?)?(?:hiermit )?(?:genehmigt|freigegeben)|freigabe erteilt|einverstanden|ich genehmige (?:den plan|die tests|das|es|ihn|sie)|ich gebe (?:den plan|die tests|das|es|ihn|sie) frei` +
-		`|(?:(?:le |ce )?plan (?:est )?|c'est )?(?:approuvé|validé)|(?:les |ces )?tests (?:sont )?(?:approuvés|validés)|(?:j'approuve|je valide)(?: (?:le plan|ce plan|les tests|ces tests|tout))?` +
+		`|(?:(?:le |ce )?plan (?:est )?|c'est )?(?:approuvé|validé)|(?:les |ces )?tests (?:sont )?(?:approuvés|validés)|(?:j'approuve|je valide)(?: (?:le plan|ce plan|les tests|ces tests|tout))?|je (?:l'approuve|le valide)` +
 		`|(?:(?:el |este )?plan (?:está |queda )?)?aprobado|(?:(?:los )?tests|(?:las )?pruebas) (?:están |quedan )?aprobad[oa]s|(?:lo )?apruebo(?: (?:el plan|este plan|los tests|las pruebas|todo))?` +
+		`|(?:(?:il |questo )?piano (?:è )?)?approvato|(?:i |questi )?test (?:sono )?approvati|(?:lo )?approvo(?: (?:il piano|questo piano|i test|tutto))?` +
 		`|(?:この)?(?:計画|プラン|テスト)?[はを]?承認(?:です|する|します|いたします|しました|済みです)?` +
-		`|ja|jo|oui|sí|はい|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
-	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?|bitte|weiter|alles klar|mach (?:das|es) so|los|los geht's|leg los|perfekt|sehr gut|gut|prima|sieht gut aus` +
-		`|merci(?: beaucoup)?|parfait|d'accord|c'est bon|ça me va|très bien|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
-		`|si|vale|gracias|muchas gracias|perfecto|sigue|continúa|muy bien` +
+		`|ja|oui|sí|sì|はい|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
+	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?(?: für den plan)?|bitte|weiter|alles klar|mach (?:das|es) so|los|los geht's|leg (?:bitte )?los|perfekt|sehr gut|gut|prima|sieht gut aus|umsetzen|loslegen|anfangen|du kannst (?:loslegen|anfangen)` +
+		`|merci(?: beaucoup)?(?: pour le plan)?|parfait|d'accord|c'est bon|(?:ça|le plan) me va|le plan me convient|très bien|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
+		`|si|vale|de acuerdo|(?:muchas )?gracias(?: por el plan)?|por favor|perfecto|sigue|continúa|muy bien|(?:ya )?puedes (?:empezar|comenzar|continuar)` +
+		`|grazie(?: mille)?|perfetto|va bene|per favore|procedi(?: pure)?|puoi (?:iniziare|cominciare|procedere)` +
 		`|了解(?:です|しました)?|ありがとう(?:ございます)?|(?:よろしく)?お願いします|問題(?:ありません|ないです|なし)|(?:計画|プラン|テスト)はokです)$`)
 	otherTests = lazyregexp.New(`pruebas|テスト`)
-	otherPlan  = lazyregexp.New(`計画|プラン`)
+	otherPlan  = lazyregexp.New(`計画|プラン|piano`)
 )
 
 const named = `(?:(?:the|this|that|these|those|your) )?` + adjective + `(?:` + planNoun + `|` + testsNoun + `)`
 
 // maxGoAhead bounds what can be a bare go-ahead; a longer one says something.
-const maxGoAhead = 16
+const maxGoAhead = 24
 
 // goAhead tells whether the prompt consists of go-aheads only, and which gate
 // it names, if any.
@@ -60,9 +68,7 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 		if s.end == '?' || s.end == '~' || s.end == ':' || s.bullet || s.cited || s.dangles {
 			return "", false
 		}
-		if joined := strings.Join(s.words(), " "); irony.MatchString(" " + joined + " ") {
-			return "", false
-		} else if own[joined] {
+		if own[strings.Join(s.words(), " ")] {
 			strong = true
 			continue
 		}
@@ -89,25 +95,22 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 // goAheadClause weighs a clause: 0 is no go-ahead, 1 politeness, 2 a go-ahead.
 // A clause without commas may hold several: "yes please go ahead".
 func goAheadClause(words []string, own map[string]bool) (Gate, int) {
-	if len(words) == 0 {
-		return "", 1
+	if len(words) > maxGoAhead {
+		return "", 0
 	}
-	for n := len(words); n > 0; n-- {
-		head := clause{words: words[:n]}.String()
-		gate, weight := goAheadPhrase(head, own)
-		if weight == 0 {
-			continue
+	gates, weights := make([]Gate, len(words)+1), make([]int, len(words)+1)
+	weights[len(words)] = 1
+	for i := len(words) - 1; i >= 0; i-- {
+		for n := len(words); n > i && weights[i] == 0; n-- {
+			if weights[n] == 0 {
+				continue
+			}
+			if gate, weight := goAheadPhrase(strings.Join(words[i:n], " "), own); weight > 0 {
+				weights[i], gates[i] = max(weight, weights[n]), cmp.Or(gate, gates[n])
+			}
 		}
-		restGate, rest := goAheadClause(words[n:], own)
-		if rest == 0 {
-			continue
-		}
-		if gate == "" {
-			gate = restGate
-		}
-		return gate, max(weight, rest)
 	}
-	return "", 0
+	return gates[0], weights[0]
 }
 
 func goAheadPhrase(s string, own map[string]bool) (Gate, int) {
@@ -125,6 +128,10 @@ func goAheadPhrase(s string, own map[string]bool) (Gate, int) {
 			return Plan, 2
 		}
 		return namedGate(s), 2
+	case beginning.MatchString(s):
+		return "", 2
+	case work.MatchString(s), thanking.MatchString(s) && harmless(clause{words: strings.Fields(s)}):
+		return "", 1
 	case politeness.MatchString(s) || otherPoliteness.MatchString(s):
 		return namedGate(s), 1
 	}

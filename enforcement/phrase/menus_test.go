@@ -18,9 +18,9 @@ func TestMenusAndOptions(t *testing.T) {
 		}
 	}
 	for _, p := range []string{
-		"No. Approved.", "1) use tabs 2) approved", "approved - thanks", "approved -- nice work", "Approved. Skip the docs for now.",
-		"Okay then, plan's approved", "my answer is: approved", "um yes go ahead", "yes period", "yes comma go ahead period", "Approved. I'd have chosen another name, but fine.", "approved ok", "Final answer: approved", "ok approved danke dir", "yesss go", "okk", "gooo", "okayyy go ahead", "yea", "k, go", "kk go ahead", "sure thing, go ahead", "make it so", "+1", "+1 approved", "thumbs up",
-		"approvedddd", "approved por favor", "revised version approved", "hmm ok, approved", "um, approved, um, go ahead", "approved—start", "the plan as shown is approved", "I approve it all", "approved, edit the changelog later",
+		"approved - thanks", "approved -- nice work",
+		"Okay then, plan's approved", "my answer is: approved", "um yes go ahead", "yes period", "yes comma go ahead period", "approved ok", "Final answer: approved", "ok approved danke dir", "yesss go", "okk", "gooo", "okayyy go ahead", "yea", "k, go", "kk go ahead", "sure thing, go ahead", "make it so", "+1", "+1 approved", "thumbs up",
+		"approvedddd", "approved por favor", "revised version approved", "hmm ok, approved", "um, approved, um, go ahead", "approved—start", "the plan as shown is approved", "I approve it all",
 	} {
 		if j := Judge(p, Plan, Phrases{}); !j.Approves {
 			t.Errorf("refused %q: %s", p, j.Reason)

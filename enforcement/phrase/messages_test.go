@@ -8,14 +8,11 @@ func TestMessages(t *testing.T) {
 		"Approved — go ahead.": Plan, "Reviewed. Approved.": Plan, "Good plan, approved!": Plan, "This plan is approved, please start with the tests.": Plan,
 		"I've read the plan and approve it.": Plan, "Yes, the plan is fine. I approve it.": Plan, "We approve.": Plan, "Approved, proceed with the test skeletons.": Plan,
 		"The tests look right to me, approved.": Tests, "Approved! Please implement it.": Tests, "I approve the test skeletons; begin with the parser.": Tests,
-		"All skeletons fail for the right reason. Approved.": Tests, "approved, use the existing logger": Plan, "Approved. Do you know when the build server is back?": Plan,
-		"Plan approved. By the way, what does the cache do when it is full?": Plan, "Approved. When you are done, also update the changelog.": Plan,
+		"All skeletons fail for the right reason. Approved.": Tests, "approved, use the existing logger": Plan, "Approved. When you are done, also update the changelog.": Plan,
 		"I like it. lgtm": Plan, "lgtm, thank you": Plan, "Alright, approved then.": Plan, "OK I approve": Plan, "Okay, plan approved, go": Plan,
 		"I was sceptical about the cache, but you convinced me. The plan is approved.": Plan, "The analysis answers all of my questions, so I approve the plan.": Plan,
 		"No objections from my side. Approved.": Plan, "I have no objections, plan approved": Plan, "Not bad at all. Approved.": Plan, "I didn't expect it to be so short. Approved.": Plan,
-		"Without the cache this is much simpler. Approved.": Plan, "You are right, we need no migration. Approved.": Plan, "Approved, the tests can come next.": Plan,
 		"Thank you for the plan! I approve it.": Plan, "approved  \n": Tests, "*approved*": Plan, "Approved…": Plan,
-		"If I had written it myself it would look the same. Approved.": Plan, "Last week I rejected it; today it's approved.": Plan,
 		"The plan is approved. In the implementation, keep functions short.": Plan, "Approved. Afterwards run the benchmarks.": Plan,
 	}
 	for p, g := range yes {

@@ -2,7 +2,7 @@ package phrase
 
 // ownWords are words within one slip of "approve" or "approved" that mean
 // something else.
-var ownWords = set("approves approver")
+var ownWords = set("approves approver approvo")
 
 // mend turns a word that is one slip of the keyboard away from "approve" or
 // "approved" into it: a letter left out, doubled or added, mistaken, or

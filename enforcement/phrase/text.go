@@ -67,7 +67,8 @@ var (
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
-	emoticon   = lazyregexp.New(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
+	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
+	grimace    = lazyregexp.New(`(^|\s)(?:[:;=8xX]'?-?[)D(PpOo/\\|\]]|-[._]-|[oO][._][oO]|\^\^)(\s|$|[.,!])`)
 	bulletMark = lazyregexp.New(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
 	box        = lazyregexp.New(`(?:^|[^\pL\pN])(?:\[[ _.xX✓✔✗-]*\]|\([ _]+\)|[☐☑☒□⬜◻▢]|_{2,}(?:[^\pL\pN]|$))`)
 	citedLine  = lazyregexp.New(`^[ \t]*(?:\+|--|//|/\*|<!--|;;|[|●○⏺⎿│┃╰╭▶►])[ \t]|\(\d+(?:\.\d+)? ?m?s\)$|^[A-Z][a-z]+(?:-[a-z]+)*-by: `)
@@ -75,9 +76,8 @@ var (
 	logTag     = lazyregexp.New(`^[ \t]*\[[^\]]{2,}\][ \t]`)
 	struck     = lazyregexp.New(`~~[^~\n]+~~`)
 	braces     = lazyregexp.New(`\{[^{}\n]*\}`)
-	thumbsUp   = lazyregexp.New(`:(?:\+1|thumbsup|ok_hand|white_check_mark|heavy_check_mark|rocket|tada):`)
+	thumbsUp   = lazyregexp.New(`:(?:\+1|thumbsup|ok_hand|white_check_mark|heavy_check_mark|rocket|tada|shipit|clap|pray|smile|slightly_smiling_face|heart|muscle):`)
 	shortcode  = lazyregexp.New(`(^|\s):[a-z][\w+-]*:`)
-	thumbsDown = lazyregexp.New(`:(?:-1|thumbsdown|x|no_entry\w*|thinking|roll_eyes|rolling_eyes|clown\w*|upside_down\w*):`)
 	arrow      = lazyregexp.New(`[-=]+>|→|⇒`)
 	shouting   = lazyregexp.New(`![!1]*1\b`)
 	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
@@ -110,11 +110,11 @@ func setAside(prompt string) string {
 	for _, replaced := range []struct {
 		what *lazyregexp.Regexp
 		by   string
-	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {thumbsDown, " 👎 "}, {shortcode, "$1 , "}, {arrow, " " + codeWord + " "}} {
+	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {shortcode, "$1 🤔 "}, {arrow, " " + codeWord + " "}} {
 		s = replaced.what.ReplaceAllString(s, replaced.by)
 	}
 	s = shouting.ReplaceAllString(s, "!")
-	return emoticon.ReplaceAllString(s, "$1 , $2")
+	return grimace.ReplaceAllString(smile.ReplaceAllString(s, "$1 , $2"), "$1 🤔 $2")
 }
 
 // withoutElements takes out what hosts and documents put between tags, such as a
@@ -254,25 +254,23 @@ func endMark(marks string) byte {
 	return '.'
 }
 
-var (
-	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋🙄🤡🙃😏😒🤮💩🖕🤦🤷😠😡😤😂🤣✖✗✘"
-	assentSigns = "👍👌✅✔🆗💯"
+// Signs that go with an approval; every other one is a doubt.
+const (
+	assentSigns   = "👍👌✅✔🆗💯"
+	pleasantSigns = "🚀🎉🎊🙂😀😃😄😁😊☺🤗🙏👏🙌💪🥳✨🌟⭐🤝🫡😎❤💚💙🧡💛💜♥👋☕🏁▶"
 )
 
 // emoji takes signs out of a field; they separate clauses as commas do.
 func (b *sentenceBuilder) emoji(f string) string {
 	var sb strings.Builder
 	for _, r := range f {
-		switch {
-		case strings.ContainsRune(doubtSigns, r):
-			b.text.doubtful = true
-		case strings.ContainsRune(assentSigns, r):
-			b.text.thumbs = true
-			b.text.doubtful = b.text.doubtful || strings.HasSuffix(f, "?") // 👍?
-		case r < 0x2000 || !unicode.In(r, unicode.So, unicode.Sk, unicode.Co):
+		if r < 0x2000 || !unicode.In(r, unicode.So, unicode.Sk, unicode.Co) && !strings.ContainsRune("✖✗✘", r) {
 			sb.WriteRune(r)
 			continue
 		}
+		thumbs := strings.ContainsRune(assentSigns, r)
+		b.text.thumbs = b.text.thumbs || thumbs
+		b.text.doubtful = b.text.doubtful || thumbs && strings.HasSuffix(f, "?") || !thumbs && !unicode.Is(unicode.Sk, r) && !strings.ContainsRune(pleasantSigns, r)
 		sb.WriteByte(',')
 	}
 	return sb.String()

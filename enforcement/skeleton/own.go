@@ -157,11 +157,13 @@ func programmed(t []lexeme) map[member]bool {
 			path := strings.Split(strings.Trim(args[0][0].text, `"'`), ".")
 			if len(path) > 1 {
 				add(path[len(path)-2], path[len(path)-1])
+				add(strings.Join(path[:len(path)-1], "."), path[len(path)-1])
 			}
-		case t[i].text == "allow" && end+4 < len(t) && t[end+1].text == "." && t[end+2].text == "to" && t[end+3].text == "receive":
+		case (t[i].text == "allow" || t[i].text == "allow_any_instance_of") && end+4 < len(t) && t[end+1].text == "." && t[end+2].text == "to" && t[end+3].text == "receive":
 			for j := end + 4; j < min(len(t), end+6); j++ {
 				if name, ok := strings.CutPrefix(t[j].text, ":"); ok {
 					add(joined(args[0]), name)
+					add(joined(args[0])+".new", name)
 				}
 			}
 		}
@@ -174,6 +176,23 @@ func answers(t []lexeme, i int) bool {
 	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock", "returns", "resolves", "callsFake")
 }
 
+// programmedIn is the place of the name of a replaced function in the chain of names
+// that begins at i, as in total of `cart.total` and of `shop.cart.total`; zero if there
+// is none.
+func programmedIn(g *grammar, t []lexeme, i int, replaced map[member]bool) int {
+	if t[i].kind != word || i > 0 && g.access[t[i-1].text] {
+		return 0
+	}
+	of := t[i].text
+	for j := i + 2; j < len(t) && g.access[t[j-1].text] && t[j].kind == word; j += 2 {
+		if replaced[member{of, t[j].text}] {
+			return j
+		}
+		of += "." + t[j].text
+	}
+	return 0
+}
+
 // withoutProgrammed puts a mock in the place of each call of a function that the
 // test replaced.
 func withoutProgrammed(g *grammar, t, marks []lexeme) []lexeme {
@@ -183,9 +202,8 @@ func withoutProgrammed(g *grammar, t, marks []lexeme) []lexeme {
 	}
 	var out []lexeme
 	for i := 0; i < len(t); i++ {
-		if t[i].kind == word && i+2 < len(t) && g.access[t[i+1].text] && t[i+2].kind == word && replaced[member{t[i].text, t[i+2].text}] &&
-			(i == 0 || !g.access[t[i-1].text]) {
-			end := i + 2
+		if last := programmedIn(g, t, i, replaced); last > 0 {
+			end := last
 			if end+1 < len(t) && t[end+1].text == "(" {
 				end = closing(t, end+1)
 			} else if g != rubyGrammar {

@@ -14,6 +14,7 @@ type unit struct {
 	test    bool
 	skipped bool
 	expects bool // an exception is declared to be expected
+	failing bool // that of an assertion, too: what is asserted may be false
 	async   bool // nothing of it runs unless somebody waits for it
 }
 

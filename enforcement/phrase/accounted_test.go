@@ -1,0 +1,84 @@
+package phrase
+
+import (
+	_ "embed"
+	"strings"
+	"testing"
+)
+
+// Whole messages, one a line. The first approve nothing: irony, others' words,
+// conditions, changes, parts, other times and other things, in any wording. The second
+// are approvals as people write them.
+var (
+	//go:embed testdata/refused.txt
+	refusedMessages string
+	//go:embed testdata/approving.txt
+	approvingMessages string
+)
+
+func TestOnlyWhatIsWhollyAccountedForApproves(t *testing.T) {
+	for text, want := range map[string]bool{refusedMessages: false, approvingMessages: true} {
+		for prompt := range strings.Lines(text) {
+			if j := Judge(prompt, Plan, Phrases{}); j.Approves != want {
+				t.Errorf("%q: %+v, want %v", prompt, j, want)
+			}
+		}
+	}
+}
+
+// TestWhatIsAskedAgain names approvals beside which something stands that is not known
+// to change nothing: whoever writes them is asked to say it plainly.
+func TestWhatIsAskedAgain(t *testing.T) {
+	for _, prompt := range []string{
+		"Approved.\n\n# Notes\n- use tabs",
+		"Approved. Wrap it in <b>bold</b>.",
+		"Take List<String>, approved",
+		"Approved.\n\nFrom: Bo\nhe likes it",
+		"I wrote: use tabs\n\napproved",
+		"I approve the plan for the retry logic.",
+		"Step 2 was wrong last week, now it is fine. Approved.",
+		"Approved. What time is the release today?",
+		"Approved. Which file will you write first?",
+		"Approved. When you write the code, keep the functions small.",
+		"Plan approved. If the tests fail, stop and tell me.",
+		"Approved. Later we also need to update the README.",
+		"Plan approved. Open a pull request when you're done.",
+		"approved, don't touch the vendor folder",
+		"I approve both the files and the analysis. Plan approved.",
+		"The log says \"denied\", ignore it. The plan is approved.",
+		"No. Approved.",
+		"1) use tabs 2) approved",
+		"Approved. Skip the docs for now.",
+		"Approved. I'd have chosen another name, but fine.",
+		"approved, edit the changelog later",
+		"Approved, the tests can come next.",
+		"If I had written it myself it would look the same. Approved.",
+		"Without the cache this is much simpler. Approved.",
+		"Last week I rejected it; today it's approved.",
+		"You are right, we need no migration. Approved.",
+		"Plan approved. By the way, what does the cache do when it is full?",
+		"Approved. Do you know when the build server is back?",
+		"approved, two commits please",
+		"Approved. If tests fail, fix them.",
+		"Approved. [link](http://x) is for later.",
+		"Approved. After the tests are in, come back to me.",
+		"LGTM. Two commits please, one per module.",
+		"approved. use pytest, not unittest",
+		"approved. btw nice joke in the docs",
+		"approved, never mind the typo",
+		"approved, use tabs not spaces",
+		"Took me longer than it should have, sorry. The plan is approved.",
+		"Approved. Next time a bit shorter please.",
+		"aprobado approved thx",
+		"Plan ist approved, danke!",
+		"You have my go, the plan is approved.",
+		"The plan can be implemented as is, approved.",
+		"With the latest changes the plan is approved.",
+		"Naming and structure are fine. Approved.",
+		"I looked through the plan and I am happy with it. Please go ahead.",
+	} {
+		if j := Judge(prompt, Plan, Phrases{}); j.Approves || j.Reason == Beside && j.Left == "" {
+			t.Errorf("%q: %+v", prompt, j)
+		}
+	}
+}

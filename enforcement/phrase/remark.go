@@ -1,0 +1,238 @@
+package phrase
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+// What may stand beside an approval is a list of what is known to change nothing.
+// What changes it can be said in any words ("the limit is 50", "those were her
+// words", "enjoy the disaster"), what leaves it alone in few.
+
+// plain are the words of thanks and farewells, of beginning the work, and of how
+// work is done in any plan. Behind an approval a clause may be made of them. Words
+// that open something (not, only, if, first, later, but) are not among them.
+var plain = set(`a an the this that these those it them its and to of for in on with as is are be so too also now then just
+ all every each both everything here there you your me us we i my our can may have very really quite much lot
+ please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
+ solid thorough careful quick detailed helpful job work stuff effort analysis write-up explanation enjoy hi hello hey
+ dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate again ok okay yes yep sure indeed
+ absolutely definitely happy glad btw fyi finally today always
+ go ahead proceed continue start begin carry move onwards next implement implementing implementation build code coding write writing make do ship
+ green pass going over off up taking being bearing adding keeping making splitting fixing explaining addressing considering comments points feedback account changes
+ use keep run remember follow commit commits tests test testing table unit skeleton skeletons failing functions function methods names style linter
+ lint format formatter docstrings docs documentation readme changelog entry tabs spaces pytest fake clock logger existing types hints race
+ benchmarks suite small short simple tidy stable readable consistent minimal public api afterwards end steps waiting into`)
+
+// asides are phrases that change nothing, with words that could elsewhere.
+var asides = lazyregexp.New(` (?:` +
+	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait for me|wait|ask again|ask)|joke needed)` +
+	`|(?:with |there are |i have )?no (?:further |more |other )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*` +
+	`|do not (?:wait for me|worry|hurry|rush|forget)|take your time|at your own pace|over to you|off you go|crack on|next (?:steps?|phase|up)|on to|with step (?:1|one)` +
+	`|(?:ping|tell|call|notify|message) me` + report + `|let me know` + report + `|come back to me` + report + `|all yours|good luck|have fun|ready to (?:go|start)|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed|meant|needed to know|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there|(?:see|talk to) you(?: (?:later|tomorrow|soon|then))?|spot on|on point|happy coding|i asked for|this is (?:it|the way)|you know what to do|(?:i am )?out of questions|step by step|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|let us see (?:it|the (?:tests|code|result))|keep me (?:posted|updated|informed)|well thought (?:out|through)|much better(?: now)?|sorry(?: (?:for|about) (?:the|my) (?:\S+ )?(?:delay|wait|answer|reply|response|silence)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:a |the )?\S+|(?:i am )?back from (?:the |a |my )?\S+|for (?:the )?implementation` +
+	`|(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask me)?` +
+	`|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)` +
+	`|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell +
+	`|i (?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result))` + spell +
+	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
+	`|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|release notes)(?: entry)?` +
+	`)(?: |$)`)
+
+// report says when to come back.
+const report = `(?: (?:when|once|if|as soon as) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something) (?:comes up|is unclear|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help))?`
+
+// spell says for how long, or until when, somebody is away.
+const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
+
+// prepositions begin what belongs to the approval before it: "approved, for staging".
+var prepositions = set("for in on with by as of from per at to without under minus")
+
+// harmless tells whether a clause behind an approval changes nothing.
+func harmless(c clause) bool {
+	text := " " + c.String() + " "
+	if len(c.words) > maxClause || mentions(c.words) || !joins[c.conj] && c.conj != "but" {
+		return false
+	}
+	rest := remainder(c)
+	switch {
+	case c.conj == "but":
+		return len(rest) == 0
+	case tail.MatchString(text[:len(text)-1]):
+		return true
+	case praising.MatchString(text):
+		return statement(c, false, false)
+	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
+		return false
+	}
+	n := len(rest) // "use table tests for the retries": what the work is about may be anything
+	if n > 5 && rest[n-3] == "for" && rest[n-2] == "the" {
+		rest = rest[:n-1]
+	}
+	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] })
+}
+
+// praising begins a remark that may stand behind an approval, too.
+var praising = lazyregexp.New(`^ (?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|i (?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) `)
+
+// tail is a clause that could stand in the approval without its comma: "as discussed".
+var tail = lazyregexp.New(`^` + after + `$`)
+
+// maxClause bounds how many words of a clause are read.
+const maxClause = 60
+
+// leadsTo tells whether what stands before the approval only leads to it: a
+// statement about what the user read, made of few words and some nouns, or in a
+// letter free.
+func leadsTo(p, approval part) bool {
+	same := p.at == approval.at
+	if p.sentence.cited || mentions(p.clause.words) {
+		return false
+	}
+	if !same && approval.letter {
+		return !changeVerbs[firstWord(p.clause)]
+	}
+	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
+		return false
+	}
+	if tail.MatchString(" " + p.clause.String()) {
+		return true
+	}
+	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
+	further := slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false, true) })
+	return statement(p.clause, further, true)
+}
+
+// letter tells whether the approval ends a text of some length that speaks of
+// reading and agreeing and of nobody else's words.
+func (t text) letter(approval part) bool {
+	var words []string
+	for _, s := range t.sentences[:approval.at] {
+		words = append(words, s.words()...)
+	}
+	if len(words) < 12 || anyOf(words, reports) {
+		return false
+	}
+	last := t.sentences[approval.at-1]
+	apart := approval.sentence.line > last.line+1 && last.end != ':' || len(words) > 40
+	return apart && (anyOf(words, agreeing) || slices.Contains(words, "nothing"))
+}
+
+// leadingUp begins what leads to an approval, and says nothing against it.
+var leadingUp = lazyregexp.New(`^(?:(?:after|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
+	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
+	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
+	`|(?:as|like) (?:we )?(?:discussed|agreed)(?: (?:yesterday|earlier|before))?)(?: |$)`)
+
+// maxNear is in how many clauses of a sentence its agreement is looked for.
+const maxNear = 8
+
+// maxNouns is how many words a statement may hold that are not known: the nouns of a plan.
+const maxNouns = 3
+
+// statement tells whether the clause says, of the user's own reading, that it
+// agrees. A further clause of a sentence that does need not say so again; free are
+// unknown words that are no nouns.
+func statement(c clause, further, free bool) bool {
+	words := strings.Fields(leadingUp.ReplaceAllString(c.String(), ""))
+	rest := remainder(clause{words: words})
+	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
+		return false
+	}
+	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && !thanks[rest[0]] {
+		return false
+	}
+	nouns, noun := 0, false
+	for _, w := range rest {
+		switch known := plain[w] || agreeing[w] || reading[w] || subjects[w] || w[0] >= '0' && w[0] <= '9'; {
+		case known:
+			noun = determiners[w] || noun && reading[w] || agreeing[w] && (noun || agreeing[rest[0]])
+		case !noun && !(free && subjects[rest[0]]) || nouns == maxNouns:
+			return false
+		default:
+			nouns++
+		}
+	}
+	return true
+}
+
+// remainder is a clause without the phrases that change nothing. What stands between
+// two of them is taken at the second time.
+func remainder(c clause) []string {
+	text := " " + c.String() + " "
+	for range 2 {
+		text = asides.ReplaceAllString(nothingAgainst.ReplaceAllString(text, " "), " ")
+	}
+	return strings.Fields(text)
+}
+
+var (
+	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
+	thanks   = set("thank thanks")
+	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	agreeing = set(`read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
+ clear complete fine good great nice right sound solid simple short small sweet quick thorough careful covered covers cover addressed addresses correct
+ answered answers fixed closed resolved settled gone done convinced convinces convincing understand meant like liked love happy satisfied sense works matches match meets
+ fits wanted mind expected exactly improved easy well reads worth clean tidy tight excellent perfect
+ reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient lean focused pragmatic
+ manageable plausible impressive impressed pleased lovely awesome amazing super cool okay ok thought valid explained described written structured helpful realistic feasible appreciate verified validated skimmed trust support confident nicely clearer simpler cleaner shorter nicer easier stronger
+ finished thinking correctly clearly properly perfectly`)
+	// reading are words about a plan, and of its reading.
+	reading = set(`am step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
+ plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from
+ into out about how what where sorry time last previous us especially kept keeps took added split catch choice could never fail fails reason reasons
+ approach strategy design naming structure solution outline coffee expected other enough at against doubts sceptical another reading
+ includes included contains handles describes explains solves shows understood finally page line question questions goal goals problem problems requirement
+ requirements ticket issue issues story spec criteria meeting call review risk risks team colleagues person once more than pretty fairly still same far top bottom start
+ beginning thing things way shape level size amount number detail wording by between of off since ago hour minutes days week came went
+ clarifying feedback reviewed improvements improvement changes update updates revision version versions draft needed`)
+	// determiners come before nouns, and so do nouns.
+	determiners = set("the a an our your my with over this")
+	// reports are words of somebody else's speech.
+	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
+	// nothingAgainst says that there is nothing to object to.
+	nothingAgainst = lazyregexp.New(` (?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not)(?: (?:much|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|anything|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
+	// changeVerbs ask for a change.
+	changeVerbs = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy sort simplify rephrase specify note make use raise lower skip ignore set call keep leave")
+	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh thanks")
+	negations   = set("not no never none nothing neither nobody without hardly nowhere nor")
+	modals      = set("would will could can")
+	topics      = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
+	ownSide     = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
+	objectOnly  = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
+)
+
+// topic tells whether what stands before a colon can be the user's own lead to a
+// verdict: "plan: approved", "from my side: approved".
+func topic(c clause) bool {
+	s := c.String()
+	return topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) || ownSide.MatchString(s) || goAheadWeight(c.words) == 2 || statement(c, false, false)
+}
+
+// firstWord skips politeness.
+func firstWord(c clause) string {
+	for _, w := range c.words {
+		if !softeners[w] {
+			return w
+		}
+	}
+	return ""
+}
+
+// mentionWords belong to the family of approving without making a form of it.
+var mentionWords = set("approve approved approves approving approval lgtm unapprove unapproved disapprove disapproved")
+
+func mentions(words []string) bool { return anyOf(words, mentionWords) }
+
+func anyOf(words []string, m map[string]bool) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return m[w] })
+}
+
+func goAheadWeight(words []string) int {
+	_, weight := goAheadClause(words, nil)
+	return weight
+}
