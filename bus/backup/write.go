@@ -275,13 +275,19 @@ func (c *copying) copy(from, name string) error {
 	case !info.Mode().IsRegular():
 		return nil // a socket or pipe of a running program
 	}
+	f, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // read only
 	return c.file(name, func(to io.Writer) error {
-		f, err := os.Open(from)
-		if err != nil {
-			return err
+		_, err := f.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.Copy(to, f)
 		}
-		defer func() { _ = f.Close() }() // read only
-		_, err = io.Copy(to, f)
 		return err
 	})
 }
@@ -351,8 +357,12 @@ func Old(all []Backup, root, host string, keep int) []Backup {
 func Prune(dir, root, host string, keep int) (removed []string, err error) {
 	all, err := List(dir)
 	for _, b := range Old(all, root, host, keep) {
-		// Without its manifest it is no backup, wherever the removal is cut off.
-		if err := errors.Join(os.Remove(filepath.Join(b.Dir, ManifestFile)), os.RemoveAll(b.Dir)); err != nil {
+		// Where the removal is cut off it is no backup any more, and the next one sweeps it away.
+		gone := filepath.Join(dir, Source{Root: root}.temporary()+filepath.Base(b.Dir))
+		if err := os.Rename(b.Dir, gone); err != nil {
+			return removed, err
+		}
+		if err := os.RemoveAll(gone); err != nil {
 			return removed, err
 		}
 		removed = append(removed, b.Dir)
