@@ -144,6 +144,7 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
+	defer func() { _ = cut.Close() }() // what is left is removed at the next start
 	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.time()}
 	for _, part := range cut.Parts {
 		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {

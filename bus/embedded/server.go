@@ -63,7 +63,7 @@ const (
 	storeLimit   = 1 << 60          // stands for no limit: Health looks at the disk
 	memoryLimit  = 1 << 30          // of state that JetStream keeps in memory; readers need little
 
-	probePattern = ".probe-*" // names of files that are written to try the disk
+	probePattern = ".probe-*" // names of files that are written to try the disk, and of folders of cuts
 )
 
 // Options say how to run the server. Only Dir is required.
