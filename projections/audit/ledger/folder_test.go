@@ -142,6 +142,7 @@ func (v treeView) Set(key, value []byte) error {
 	v.kept[string(key)] = bytes.Clone(value)
 	return nil
 }
+
 func (v treeView) Delete(key []byte) error                       { delete(v.kept, string(key)); return nil }
 func (treeView) Scan([]byte) iter.Seq2[projections.Entry, error] { return nil }
 func (treeView) Position(schemas.Stream) uint64                  { return 0 }
