@@ -220,6 +220,7 @@ func (a *Archive) Read(ctx context.Context, c *Conn, p schemas.RecordsArchived) 
 	if err != nil || GivenUp(lost, p.First, p.Last) {
 		return nil, err
 	}
+	lost = slices.DeleteFunc(lost, func(l schemas.RecordsLost) bool { return l.Last < p.First || l.First > p.Last })
 	stored, err := a.Stored(p)
 	if err != nil {
 		return nil, err

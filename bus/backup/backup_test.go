@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -438,4 +440,52 @@ func TestFoldersOfAnyNameAreSwept(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// TestAPlaceOfSeveralDataFolders restores none of them unnamed, and each that is named.
+func TestAPlaceOfSeveralDataFolders(t *testing.T) {
+	f, other := newFolder(t), newFolder(t)
+	other.backups = f.backups
+	ours, theirs := f.create(t), other.create(t)
+	if found, err := backup.Find(f.backups); !errors.Is(err, backup.ErrBad) || !strings.Contains(err.Error(), ours.Dir) || !strings.Contains(err.Error(), theirs.Dir) {
+		t.Errorf("found %s, %v", found, err)
+	}
+	for _, b := range []backup.Backup{ours, theirs} {
+		if found, err := backup.Find(b.Dir); err != nil || found != b.Dir {
+			t.Errorf("found %s, %v, want %s", found, err, b.Dir)
+		}
+	}
+	s := newS3(t)
+	for _, one := range []*folder{f, other} {
+		b, err := s.open(t, "both").Create(t.Context(), one.source())
+		must(t, err)
+		if one == other {
+			if dir, err := s.open(t, "both").Fetch(t.Context(), t.TempDir(), time.Time{}); !errors.Is(err, backup.ErrBad) {
+				t.Errorf("fetched %s, %v", dir, err)
+			}
+		}
+		for _, prefix := range []string{path.Dir(b.Dir), b.Dir} {
+			dir, err := s.open(t, prefix).Fetch(t.Context(), t.TempDir(), time.Time{})
+			must(t, err)
+			m, err := backup.Check(dir)
+			must(t, err)
+			if m.DataDir != one.root {
+				t.Errorf("%s is of %s, want %s", prefix, m.DataDir, one.root)
+			}
+		}
+	}
+}
+
+// TestAFileThatGoesWhileItIsCopied is in the backup, or is not: a copy goes on.
+func TestAFileThatGoesWhileItIsCopied(t *testing.T) {
+	f := newFolder(t)
+	gone := filepath.Join(f.root, "goes")
+	must(t, os.WriteFile(gone, []byte("a while"), 0o600))
+	_, err := f.source().Copy(t.Context(), func(name string, write func(io.Writer) error) (backup.File, error) {
+		if name == "goes" {
+			must(t, os.Remove(gone))
+		}
+		return backup.File{Name: name}, write(io.Discard)
+	})
+	must(t, err)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -33,9 +34,16 @@ func FindAt(dir string, at time.Time) (string, error) {
 }
 
 // Reaching is the oldest of some backups that reaches to a moment, the newest for
-// the zero moment. It returns ErrBad where none does.
+// the zero moment. It returns ErrBad where none does, and where they are of several data
+// folders: which of them is meant, nothing tells.
 func Reaching(all []Backup, at time.Time) (Backup, error) {
 	newest := all[len(all)-1]
+	for _, b := range slices.Backward(all) {
+		if !b.of(newest.DataDir, newest.Host) && !newest.of(b.DataDir, b.Host) {
+			return newest, fmt.Errorf("%w: there are backups of several data folders. Name one, such as %s of %s on %q, or %s of %s on %q", ErrBad,
+				newest.Dir, newest.DataDir, newest.Host, b.Dir, b.DataDir, b.Host)
+		}
+	}
 	if at.IsZero() {
 		return newest, nil
 	}

@@ -144,6 +144,7 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
+	defer func() { _ = cut.Close() }() // what is left is removed at the next start
 	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.time()}
 	for _, part := range cut.Parts {
 		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
@@ -275,13 +276,19 @@ func (c *copying) copy(from, name string) error {
 	case !info.Mode().IsRegular():
 		return nil // a socket or pipe of a running program
 	}
+	f, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // read only
 	return c.file(name, func(to io.Writer) error {
-		f, err := os.Open(from)
-		if err != nil {
-			return err
+		_, err := f.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.Copy(to, f)
 		}
-		defer func() { _ = f.Close() }() // read only
-		_, err = io.Copy(to, f)
 		return err
 	})
 }
@@ -351,8 +358,12 @@ func Old(all []Backup, root, host string, keep int) []Backup {
 func Prune(dir, root, host string, keep int) (removed []string, err error) {
 	all, err := List(dir)
 	for _, b := range Old(all, root, host, keep) {
-		// Without its manifest it is no backup, wherever the removal is cut off.
-		if err := errors.Join(os.Remove(filepath.Join(b.Dir, ManifestFile)), os.RemoveAll(b.Dir)); err != nil {
+		// Where the removal is cut off it is no backup any more, and the next one sweeps it away.
+		gone := filepath.Join(dir, Source{Root: root}.temporary()+filepath.Base(b.Dir))
+		if err := os.Rename(b.Dir, gone); err != nil {
+			return removed, err
+		}
+		if err := os.RemoveAll(gone); err != nil {
 			return removed, err
 		}
 		removed = append(removed, b.Dir)

@@ -55,7 +55,11 @@ func (r Range) Records() uint64 {
 type Cut struct {
 	Streams map[string]Range
 	Parts   []Part
+	held    string // a folder of links to the blocks, which may leave the store meanwhile
 }
+
+// Close lets go of the blocks: no part is copied any more.
+func (c *Cut) Close() error { return os.RemoveAll(c.held) }
 
 // Part is a file of a cut.
 type Part struct {
@@ -65,14 +69,24 @@ type Part struct {
 	content []byte // of a file that is replaced as a whole
 }
 
-// Cut returns the store at one moment of its own choosing. Blocks of records
-// only grow, so their sizes are the moment, and they can be copied at leisure.
-// It returns ErrMoving under appends without a pause: hold them back meanwhile;
-// and bus.ErrStorage where the server does not serve the streams.
-func (s *Server) Cut() (*Cut, error) {
+// Cut returns the store at one moment of its own choosing, until it is closed. Blocks of
+// records only grow, so their sizes are the moment, and they can be copied at leisure,
+// also where records leave meanwhile and the disk has hard links.
+// It returns ErrMoving under appends without a pause: hold them back meanwhile, and
+// whatever has records leave; and bus.ErrStorage where the server does not serve the streams.
+func (s *Server) Cut() (c *Cut, err error) {
+	held, err := os.MkdirTemp(s.options.Dir, probePattern)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(held) // what is left is removed at the next start
+		}
+	}()
 	for range cutTries {
 		before, ok := s.ends()
-		parts, err := s.parts()
+		parts, err := s.parts(held)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +95,7 @@ func (s *Server) Cut() (*Cut, error) {
 			return nil, fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
 		}
 		if sameMarks(before, after) {
-			return newCut(after, parts)
+			return newCut(after, parts, held)
 		}
 	}
 	return nil, ErrMoving
@@ -97,12 +111,12 @@ func (s *Server) beside() (all []Part, err error) {
 	return []Part{part}, err
 }
 
-func newCut(m marks, parts []Part) (*Cut, error) {
+func newCut(m marks, parts []Part, held string) (*Cut, error) {
 	body, err := m.encode()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cut{Streams: map[string]Range{}, Parts: append(parts, Part{Name: marksName, content: body})}
+	c := &Cut{Streams: map[string]Range{}, Parts: append(parts, Part{Name: marksName, content: body}), held: held}
 	for name, m := range m.Streams {
 		c.Streams[name] = Range(m)
 	}
@@ -111,7 +125,7 @@ func newCut(m marks, parts []Part) (*Cut, error) {
 
 // parts lists the files of all streams as they are. Readers of the streams are
 // left out: each view opens its own.
-func (s *Server) parts() (all []Part, err error) {
+func (s *Server) parts(held string) (all []Part, err error) {
 	for _, name := range storedStreams(s.options.Dir) {
 		below := path.Join(storeName, account, "streams", name)
 		for _, described := range []string{describedIn, summedIn} {
@@ -121,7 +135,7 @@ func (s *Server) parts() (all []Part, err error) {
 			}
 			all = append(all, part)
 		}
-		records, err := records(s, path.Join(below, recordsIn))
+		records, err := records(s, path.Join(below, recordsIn), filepath.Join(held, name))
 		if err != nil {
 			return nil, err
 		}
@@ -131,10 +145,13 @@ func (s *Server) parts() (all []Part, err error) {
 	return append(all, beside...), err
 }
 
-// records are the blocks of a stream, and its index where it has one: without it
-// the server would end the stream at a record that is damaged.
-func records(s *Server, below string) (all []Part, err error) {
+// records are the blocks of a stream, linked to a folder, and its index where it has one:
+// without it the server would end the stream at a record that is damaged.
+func records(s *Server, below, held string) (all []Part, err error) {
 	entries, err := os.ReadDir(s.file(below))
+	if err == nil {
+		err = errors.Join(os.RemoveAll(held), os.Mkdir(held, 0o700)) // of the look before
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +166,16 @@ func records(s *Server, below string) (all []Part, err error) {
 		if !strings.HasSuffix(e.Name(), ".blk") {
 			continue
 		}
-		info, err := e.Info()
+		part := Part{Name: path.Join(below, e.Name()), path: filepath.Join(held, e.Name())}
+		if os.Link(s.file(part.Name), part.path) != nil {
+			part.path = s.file(part.Name) // there are no links, or the other error comes again
+		}
+		info, err := os.Stat(part.path)
 		if err != nil {
 			return nil, err
 		}
-		name := path.Join(below, e.Name())
-		all = append(all, Part{Name: name, path: s.file(name), size: info.Size()})
+		part.size = info.Size()
+		all = append(all, part)
 	}
 	return all, nil
 }

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // TestCutFileIsPutBack: what the server says before it ends a file at a damaged
@@ -93,5 +96,56 @@ func TestMarksAreChecked(t *testing.T) {
 				t.Errorf("bit %d of byte %d: %s is taken for %+v", bit, i, flipped, got)
 			}
 		}
+	}
+}
+
+// TestAnOlderLookTakesNoMarkBack notes ends that were looked at before records were let
+// go, after that was noted: as the two may meet, and a start would then take what left
+// for damage.
+func TestAnOlderLookTakesNoMarkBack(t *testing.T) {
+	s := &Server{options: Options{Dir: t.TempDir()}}
+	older := marks{Streams: map[string]mark{"S": {First: 1, Last: 200}}}
+	s.letGo = map[string]uint64{"S": 100}
+	if err := s.writeMarks(older); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readMarks(s.options.Dir); err != nil || got.Streams["S"] != (mark{First: 100, Last: 200}) {
+		t.Errorf("noted is %+v, %v", got, err)
+	}
+}
+
+// TestASweepRefusesNobody has a server that starts try a folder whose holder removes
+// what killed ones left there: the folder is in use, and no worse.
+func TestASweepRefusesNobody(t *testing.T) {
+	dir, done := t.TempDir(), make(chan struct{})
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				removeProbes(dir)
+			}
+		}
+	})
+	for range 300 {
+		if err := prepareDir(dir); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(done)
+	sweeper.Wait()
+}
+
+// TestALongFindingHidesNoOther tells of what was found beside something that a server
+// had very much to say about.
+func TestALongFindingHidesNoOther(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "damage")
+	found := []Finding{{Err: errors.New(strings.Repeat("x", 70<<10))}, {Err: errors.New("another")}}
+	lines, err := KeepFindings(file, found, time.Unix(0, 0))
+	if err != nil || len(lines) != 2 || !strings.HasSuffix(lines[1], "another") {
+		t.Errorf("%d lines, %v", len(lines), err)
 	}
 }

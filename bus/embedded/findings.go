@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -13,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -146,7 +146,14 @@ func noteMarks(s *Server, m marks) bool {
 	return err == nil
 }
 
+// writeMarks notes ends. Who looked at them before others let records go takes none of
+// those back.
 func (s *Server) writeMarks(m marks) error {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	for name, of := range m.Streams {
+		m.Streams[name] = mark{First: max(of.First, begins(s, name)), Last: of.Last}
+	}
 	body, err := m.encode()
 	if err == nil {
 		// What a power cut may take was not acknowledged, and is no loss.
@@ -341,16 +348,12 @@ func KeepFindings(file string, found []Finding, now time.Time) (lines []string, 
 			return nil, fmt.Errorf("embedded: note damage of the log: %w", err)
 		}
 	}
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	told, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("embedded: earlier damage of the log: %w", err)
 	}
-	defer func() { _ = f.Close() }()
-	for each := bufio.NewScanner(f); each.Scan(); {
-		lines = append(lines, each.Text())
+	for line := range strings.Lines(string(told)) {
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
 	}
 	return lines, nil
 }

@@ -29,11 +29,11 @@ func lockStore(dir string) (*filelock.Lock, error) {
 	return lock, nil
 }
 
-// removeProbes removes what a killed server left of its probes. Only the lock's
+// removeProbes removes what a killed server left of its probes and cuts. Only the lock's
 // holder may: another's probe is in use.
 func removeProbes(dir string) {
 	left, _ := fs.Glob(os.DirFS(dir), probePattern) // the pattern is sound
 	for _, probe := range left {
-		_ = os.Remove(filepath.Join(dir, probe)) // it only takes room
+		_ = os.RemoveAll(filepath.Join(dir, probe)) // it only takes room
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -62,7 +63,7 @@ const (
 	storeLimit   = 1 << 60          // stands for no limit: Health looks at the disk
 	memoryLimit  = 1 << 30          // of state that JetStream keeps in memory; readers need little
 
-	probePattern = ".probe-*" // names of files that are written to try the disk
+	probePattern = ".probe-*" // names of files that are written to try the disk, and of folders of cuts
 )
 
 // Options say how to run the server. Only Dir is required.
@@ -111,6 +112,7 @@ type Server struct {
 	inform  []*bus.Conn       // see Inform
 	running bool              // findings are told by Options.Found
 	letGo   map[string]uint64 // see LetGo
+	noting  sync.Mutex        // see writeMarks
 
 	ended    *ended
 	together *together
@@ -392,7 +394,7 @@ func prepareDir(dir string) error {
 		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrDir, err)
 	}
 	_ = probe.Close()
-	if err := os.Remove(probe.Name()); err != nil {
+	if err := os.Remove(probe.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // who has the lock sweeps
 		return fmt.Errorf("%w: %w", ErrDir, err)
 	}
 	return nil

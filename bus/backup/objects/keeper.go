@@ -26,6 +26,7 @@ type Keeper struct {
 	Stop   func()                                        // the daemon, once that is so
 
 	Busy   sync.Mutex  // held while a backup is written, or must not be
+	Store  sync.Mutex  // held while the streams are cut or rewritten, or records leave them
 	Moving atomic.Bool // nothing is to be appended: the last backup is written
 	*backup.Planner
 }

@@ -267,8 +267,9 @@ func (s *Store) List(ctx context.Context) (all []backup.Backup, err error) {
 	if s.prefix != "" {
 		top = s.prefix + "/"
 	}
-	found := below(below([]string{top}))
-	for _, at := range found {
+	folders := below([]string{top})
+	// The address is that of several data folders, of one, or of a backup itself.
+	for _, at := range slices.Concat(below(folders), folders, []string{top}) {
 		if err != nil {
 			break
 		}

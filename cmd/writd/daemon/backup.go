@@ -41,6 +41,8 @@ func (d *Daemon) backupSource() backup.Source {
 
 // cut is one moment of the streams. Appends wait for it, some milliseconds.
 func (d *Daemon) cut() (*embedded.Cut, error) {
+	d.backups.Store.Lock()
+	defer d.backups.Store.Unlock()
 	for _, c := range []*bus.Conn{d.conn, d.reading} {
 		defer c.Hold()()
 	}
@@ -68,7 +70,7 @@ func beginArchive(ctx context.Context, d *Daemon) (stop func()) {
 	}
 	d.archive = ledger.NewArchiver(ledger.ArchiveOptions{
 		Audit: d.audit, Log: d.conn, Writer: d.log, Server: d.server, Store: d.layout.Log(), Settings: o,
-		Retention: retention(d.settings), Busy: &d.backups.Busy, Now: d.now, Logger: d.logger,
+		Retention: retention(d.settings), Busy: &d.backups.Store, Now: d.now, Logger: d.logger,
 	})
 	return d.archive.Begin(ctx)
 }

@@ -52,7 +52,7 @@ type ArchiveOptions struct {
 	Retention bus.Retention
 	// Least is how many records a segment has at least, 0 for half of the most.
 	Least  int
-	Busy   *sync.Mutex // held by who copies or rewrites the streams
+	Busy   *sync.Mutex // held by who cuts or rewrites the streams
 	Now    func() time.Time
 	Logger *slog.Logger
 }

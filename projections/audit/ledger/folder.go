@@ -174,23 +174,10 @@ func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) (e
 			delete(l.tips, c.Stream)
 		}
 	}()
-	var lines []byte
 	if c.Size > 0 {
-		for leaf, err := range tree.Leaves(t.lastLeaf + 1) {
-			if err != nil {
-				return err
-			}
-			if leaf.Seq > c.Last() {
-				break
-			}
-			lines = evidence.AppendLeafLine(lines, leaf)
+		if err := l.keepLeaves(tree, t, c); err != nil {
+			return err
 		}
-	}
-	if err := appendDurably(l.leaves(c.Stream), lines); err != nil {
-		return err
-	}
-	if c.Size > 0 {
-		t.lastLeaf = max(t.lastLeaf, c.Last())
 	}
 	if err := appendDurably(l.checkpoints(c.Stream), append(bytes.Clone(signed), '\n')); err != nil {
 		return err
@@ -199,6 +186,31 @@ func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) (e
 		t.began = sealed{c, signed}
 	}
 	return nil
+}
+
+// keptTogether is how many bytes of hashes are written at a time: those of a long log are
+// more than its memory, where a place has none of them yet.
+const keptTogether = 1 << 20
+
+// keepLeaves appends the hashes behind those that a stream's file has, up to a checkpoint.
+func (l *folder) keepLeaves(tree *audit.Tree, t *streamTip, c evidence.Checkpoint) error {
+	var lines []byte
+	for leaf, err := range tree.Leaves(t.lastLeaf + 1) {
+		if err != nil {
+			return err
+		}
+		if leaf.Seq > c.Last() {
+			break
+		}
+		if lines = evidence.AppendLeafLine(lines, leaf); len(lines) >= keptTogether {
+			if err := appendDurably(l.leaves(c.Stream), lines); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+	}
+	t.lastLeaf = max(t.lastLeaf, c.Last())
+	return appendDurably(l.leaves(c.Stream), lines)
 }
 
 // appendDurably appends to a file and waits until it is on the disk. What could not

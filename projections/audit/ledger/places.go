@@ -39,7 +39,7 @@ func (a *Auditor) openPlaces() ([]place, error) {
 		case filepath.IsAbs(text) && strings.HasSuffix(text, "/"):
 			places = append(places, &folderPlace{dir: filepath.Clean(text), key: a.key, warn: a.Warn, tree: a.tree})
 		case filepath.IsAbs(text):
-			places = append(places, filePlace(text))
+			places = append(places, &filePlace{path: text, had: map[schemas.Stream]bool{}})
 		case err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
 			places = append(places, &postPlace{url: u, authorization: a.Authorization})
 		case err == nil && (u.Scheme == "nats" || u.Scheme == "tls") && u.Host != "" && len(u.Path) > 1:
@@ -91,20 +91,26 @@ type delivery struct {
 	stream schemas.Stream
 }
 
-// filePlace is a file that the checkpoints of all streams are appended to.
-type filePlace string
+// filePlace is a file that the checkpoints of all streams are appended to. It grows for
+// years, and is read once: only the first of a stream may be there from an earlier run.
+type filePlace struct {
+	path string
+	had  map[schemas.Stream]bool
+}
 
-func (p filePlace) String() string { return string(p) }
+func (p *filePlace) String() string { return p.path }
 
-func (p filePlace) publish(_ context.Context, s sealed) error {
-	text, err := os.ReadFile(string(p))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+func (p *filePlace) publish(_ context.Context, s sealed) error {
+	if !p.had[s.checkpoint.Stream] {
+		text, err := os.ReadFile(p.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if p.had[s.checkpoint.Stream] = true; bytes.Contains(text, s.signed) {
+			return nil
+		}
 	}
-	if bytes.Contains(text, s.signed) {
-		return nil
-	}
-	return appendDurably(string(p), append(bytes.Clone(s.signed), '\n'))
+	return appendDurably(p.path, append(bytes.Clone(s.signed), '\n'))
 }
 
 // folderPlace is a folder like the daemon's own, in a repository for instance.

@@ -3,6 +3,9 @@ package ledger
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -103,9 +106,9 @@ func TestRoomIsWaitedForInTime(t *testing.T) {
 	}
 }
 
-// TestRoomIsMadeAfterABackup: what copies the streams keeps records from leaving. An append
+// TestRoomIsMadeAfterACut: who looks at the streams keeps records from leaving. An append
 // waits for its end, and is not refused; one of its own does not wait for itself.
-func TestRoomIsMadeAfterABackup(t *testing.T) {
+func TestRoomIsMadeAfterACut(t *testing.T) {
 	for name, own := range map[string]bool{"by others": false, "its own": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,4 +160,34 @@ func TestStopWaitsForRoom(t *testing.T) {
 	close(over)
 	<-stopped
 	<-said
+}
+
+// TestACutOutlivesWhatLeaves copies a moment of the log after all that can leave has left:
+// a backup takes long, and nobody waits for it.
+func TestACutOutlivesWhatLeaves(t *testing.T) {
+	a := newArchiving(t)
+	const records = 130
+	must(t, a.says("one", strings.Repeat("x", 100<<10), records, true)) // more than a file
+	cut, err := a.server.Cut()
+	must(t, err)
+	if left := a.run(t); left == 0 {
+		t.Fatal("nothing left")
+	}
+	b := &archiving{dir: t.TempDir(), now: a.now, ctx: a.ctx}
+	for _, part := range cut.Parts {
+		path := filepath.Join(b.file("streams"), filepath.FromSlash(part.Name))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		file, err := os.Create(path)
+		must(t, err)
+		must(t, errors.Join(part.Copy(file), file.Close()))
+	}
+	must(t, cut.Close())
+	b.open(t)
+	defer b.stop()
+	if state, err := bus.Stored(t.Context(), b.conn, bus.ArchivedStream); err != nil || state.First != 1 || state.Messages != records {
+		t.Errorf("it has %+v, %v", state, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(a.file("streams"), ".probe-*")); err != nil || len(left) > 0 {
+		t.Errorf("of the cut is left %v, %v", left, err)
+	}
 }

@@ -1,0 +1,194 @@
+package test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
+)
+
+const (
+	largeTurn    = 10 // events of a record: a turn of an agent
+	largeSession = 20 // turns of a session
+)
+
+// BenchmarkLargeLog has a daemon take as many events as WRIT_BENCH_EVENTS says, in turns
+// of ten, and tells what they cost it: to append, to follow, to hold, to verify, to
+// start with and to build all views of anew. It is run once (-benchtime 1x).
+func BenchmarkLargeLog(b *testing.B) {
+	events := benchEvents(b)
+	sessions := events / largeTurn / largeSession
+	w := newBenchWith(b, "interval", "memory: {reflect_after: 0}\nshipped_rules: false\n")
+	l := &largeLog{bench: w}
+	l.step("append", func() {
+		daemon := w.connect("daemon").Writer(bus.WriterOptions{Source: "/writ/bench"})
+		_, err := together(64, sessions, func(i int) error { return l.session(daemon, i) })
+		if err != nil {
+			b.Fatal(err)
+		}
+	})
+	l.step("follow", l.followed)
+	l.step("hooks", func() { l.hooks(200, sessions) })
+	l.step("seal", func() { w.run("", "audit", "checkpoint") })
+	l.step("verify", func() { w.run("", "audit", "verify") })
+	w.run("", "down")
+	for range 3 {
+		b.Logf("start: %s", w.startDaemon())
+		l.step("hook after it", func() { l.hooks(1, sessions) })
+		w.run("", "down")
+	}
+	if err := os.RemoveAll(filepath.Join(w.data, "views")); err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("start without views: %s", w.startDaemon())
+	l.step("rebuild", func() {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			l.followed()
+		}()
+		l.hooksUntil(done, sessions)
+	})
+	for b.Loop() {
+	}
+}
+
+type largeLog struct{ *bench }
+
+// step does something and tells what it took and what the daemon then holds.
+func (l *largeLog) step(name string, do func()) {
+	l.b.Helper()
+	began, before := time.Now(), l.processorTime()
+	do()
+	took := time.Since(began).Round(time.Millisecond)
+	daemon, err := programs.Announced(l.data)
+	if err != nil {
+		l.b.Logf("%s: %s; on disk %s", name, took, l.onDisk())
+		return
+	}
+	process := filepath.Join("/proc", strconv.Itoa(daemon.PID))
+	l.b.Logf("%s: %s, %s of the daemon's processors; %.0f MiB in memory, %.0f of its own, %.0f at most so far; on disk %s", name, took, l.processorTime()-before,
+		statusMiB(l.b, process, "VmRSS"), statusMiB(l.b, process, "RssAnon"), statusMiB(l.b, process, "VmHWM"), l.onDisk())
+}
+
+// onDisk is what each folder of the data folder occupies.
+func (l *largeLog) onDisk() string {
+	var said strings.Builder
+	entries, err := os.ReadDir(l.data)
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	for _, entry := range entries {
+		var bytes int64
+		_ = filepath.WalkDir(filepath.Join(l.data, entry.Name()), func(_ string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return nil //nolint:nilerr // files come and go
+			}
+			if info, err := e.Info(); err == nil {
+				bytes += info.Size()
+			}
+			return nil
+		})
+		if bytes > 1<<20 {
+			fmt.Fprintf(&said, "%s %d MiB ", entry.Name(), bytes>>20)
+		}
+	}
+	return said.String()
+}
+
+// session appends the turns of a session, and an observation with each fifth.
+func (l *largeLog) session(to *bus.Writer, i int) error {
+	at := time.Now().Add(-time.Duration(i) * time.Second)
+	for turn := range largeSession {
+		var record []schemas.Payload
+		for n := range largeTurn {
+			record = append(record, largeEvent(turn*largeTurn+n, l.project))
+		}
+		_, err := bus.Record(l.b.Context(), to, schemas.Event{
+			Time: at, Actor: schemas.ParseActor("agent"), Aggregate: schemas.Session("s-" + strconv.Itoa(i)), Data: record[0],
+		}, record[1:]...)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := bus.Record(l.b.Context(), to, schemas.Event{
+		Time: at, Actor: schemas.ParseActor("bench"), Aggregate: schemas.Memory("scope-" + strconv.Itoa(i%100)),
+		Data: schemas.ObservationRecorded{
+			ObservationID: "o" + strconv.Itoa(i), Original: []byte("the build needs Go 1.26"), Text: "the build needs Go 1.26",
+			Verdict: "allow", Confidence: 0.8, Reason: "classified", GateVersion: "v1",
+		},
+	})
+	if i%20000 == 0 {
+		l.b.Logf("%s: session %d", time.Now().Format(time.TimeOnly), i)
+	}
+	return err
+}
+
+// largeEvent is the nth event of a session.
+func largeEvent(n int, project string) schemas.Payload {
+	call := strconv.Itoa(n / 2)
+	switch {
+	case n == 0:
+		return schemas.SessionStarted{Host: "claude", Source: "startup", Project: project, Dir: project, Model: "a model", Mode: "work"}
+	case n == largeTurn*largeSession-1:
+		return schemas.SessionEnded{Reason: "exit", Written: n / 2}
+	case n%20 == 1:
+		return schemas.PromptSubmitted{Prompt: "look users up by their address, and do not join strings into the query " + call, PromptID: "p" + call, Origin: "user"}
+	case n%2 == 1:
+		return schemas.ToolDecided{
+			Tool: "Edit", ToolUseID: "t" + call, Verdict: "allow", Mode: "work", Phase: "planning", Digest: fmt.Sprintf("%064d", n), Bytes: 900,
+			Targets: []schemas.Target{{Path: project + "/store/users.go", Rel: "store/users.go", Class: "code", Lines: 12}},
+		}
+	}
+	return schemas.ToolFinished{
+		Tool: "Edit", ToolUseID: "t" + call, Millis: 31,
+		Files: []schemas.FileState{{Path: "store/users.go", SHA256: fmt.Sprintf("%064d", n), Bytes: 9000}},
+	}
+}
+
+// followed returns once every view is at the end of the log.
+func (l *largeLog) followed() {
+	for lagging := true; lagging; {
+		lagging = false
+		<-time.After(time.Second)
+		for _, v := range l.status().Views {
+			lagging = lagging || v.Lag > 0 || v.State != "live"
+		}
+	}
+}
+
+// hooks asks for decisions in sessions of the log, one after the other.
+func (l *largeLog) hooks(n, sessions int) {
+	conn := l.connect("hook")
+	defer conn.Close()
+	var took durations
+	for i := range n {
+		began := time.Now()
+		if _, err := conn.Request(l.b.Context(), l.request("s-"+strconv.Itoa(i*7919%sessions))); err != nil {
+			l.b.Error(err)
+		}
+		took = append(took, time.Since(began))
+	}
+	l.b.Logf("%d hooks: p50 %s, p95 %s", n, took.at(.5), took.at(.95))
+}
+
+// hooksUntil asks for some decisions a second until something is done.
+func (l *largeLog) hooksUntil(done <-chan struct{}, sessions int) {
+	for next := time.NewTicker(20 * time.Second); ; {
+		select {
+		case <-done:
+			next.Stop()
+			return
+		case <-next.C:
+			l.hooks(50, sessions)
+		}
+	}
+}
