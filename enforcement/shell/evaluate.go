@@ -26,6 +26,7 @@ func (sh *shell) substitutions(node syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			sh.promptExpansion(n)
+			sh.number("", n.Excl && n.Names == 0 && n.Param != nil && sh.holdsForeign(n.Param.Value))
 			if n.Slice != nil {
 				sh.numbers(n.Slice.Offset)
 				sh.numbers(n.Slice.Length)
@@ -73,8 +74,15 @@ func (sh *shell) arithmetic(node syntax.Node) {
 		sh.numbers(node)
 	}
 	syntax.Walk(node, func(n syntax.Node) bool {
-		if q, ok := n.(*syntax.SglQuoted); ok && runsCode(q.Value) {
-			sh.a.unsure(q.Value, "arithmetic runs the command in a subscript")
+		var text string
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.Lit: // its $( is behind a backslash
+			text = n.Value
+		}
+		if runsCode(text) {
+			sh.a.unsure(text, "arithmetic runs the command in a subscript")
 		}
 		return true
 	})
