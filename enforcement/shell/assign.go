@@ -40,8 +40,11 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 	for _, as := range c.Args {
 		if as.Name == nil {
 			for _, a := range sh.word(as.Value) {
-				if runsCode(a.val) || c.Variant.Value != "export" && c.Variant.Value != "readonly" && namesUnknown(a) {
-					sh.a.unsure(a.val, "a declaration runs the command in a subscript")
+				if runsCode(a.val) || namesUnknown(a) {
+					sh.a.unsure(a.val, "a declaration sets what is not known, or runs the command in a subscript")
+				}
+				if name, value, set := strings.Cut(a.val, "="); set {
+					sh.setVar(strings.TrimSuffix(name, "+"), text(value))
 				}
 			}
 			continue

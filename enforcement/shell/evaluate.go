@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -31,8 +32,9 @@ func (sh *shell) substitutions(node syntax.Node) {
 				sh.numbers(n.Slice.Offset)
 				sh.numbers(n.Slice.Length)
 			}
-			if n.Repl != nil && n.Repl.With != nil && containsLit(n.Repl.With, "&") {
-				sh.a.unsure("", "a replacement holds &, which some shells take for what was found")
+			sh.replacement(n.Repl)
+			if n.Exp != nil && n.Exp.Word != nil && containsLit(n.Exp.Word, "(") && slices.Contains(removals, n.Exp.Op) {
+				sh.a.unsure("", "a pattern that not every shell takes for one")
 			}
 			sh.arithmetic(n.Index)
 		case *syntax.ArithmExp:
@@ -44,6 +46,29 @@ func (sh *shell) substitutions(node syntax.Node) {
 		}
 		return true
 	})
+}
+
+// removals take what matches a pattern off an end of a value.
+var removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix}
+
+// replacement judges ${name/pattern/text} where shells differ in what it gives, or
+// the expander does from all of them: patterns that are bound to an end or are
+// alternatives, and backslashes and & in the text.
+func (sh *shell) replacement(r *syntax.Replace) {
+	if r == nil {
+		return
+	}
+	if r.With != nil && (containsLit(r.With, "&") || containsLit(r.With, `\`)) {
+		sh.a.unsure("", "a replacement that shells read differently")
+	}
+	if r.Orig == nil {
+		return
+	}
+	for _, a := range sh.word(r.Orig) {
+		if strings.ContainsRune(a.val, hole) || strings.HasPrefix(a.val, "#") || strings.HasPrefix(a.val, "%") || strings.Contains(a.val, "(") {
+			sh.a.unsure("", "a replacement whose pattern shells read differently")
+		}
+	}
 }
 
 // promptExpansion judges ${name@P}, which runs the substitutions in a value.
