@@ -27,16 +27,19 @@ func (sh *shell) substitutions(node syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			sh.promptExpansion(n)
-			sh.number("", n.Excl && n.Names == 0 && n.Param != nil && sh.holdsForeign(n.Param.Value))
+			sh.number("", n.Excl && n.Names == 0 && n.Param != nil && holdsForeign(sh, n.Param.Value))
 			if n.Slice != nil {
 				sh.numbers(n.Slice.Offset)
 				sh.numbers(n.Slice.Length)
 			}
-			sh.replacement(n.Repl)
+			replacement(sh, n.Repl)
 			if n.Exp != nil && n.Exp.Word != nil && containsLit(n.Exp.Word, "(") && slices.Contains(removals, n.Exp.Op) {
 				sh.a.unsure("", "a pattern that not every shell takes for one")
 			}
 			sh.arithmetic(n.Index)
+			if n.Param != nil && oneElement(n.Index) && strings.ContainsRune(sh.vars[n.Param.Value].Str, hole) {
+				sh.a.unsure("", "an element of an array that is not known")
+			}
 		case *syntax.ArithmExp:
 			sh.arithmetic(n.X)
 		case *syntax.ExtGlob:
@@ -48,13 +51,20 @@ func (sh *shell) substitutions(node syntax.Node) {
 	})
 }
 
+// oneElement reports an index that the expander finds nothing at in a variable
+// that it takes for no array.
+func oneElement(index syntax.ArithmExpr) bool {
+	w, ok := index.(*syntax.Word)
+	return index != nil && !(ok && slices.Contains([]string{"@", "*", "0"}, w.Lit()))
+}
+
 // removals take what matches a pattern off an end of a value.
 var removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix}
 
 // replacement judges ${name/pattern/text} where shells differ in what it gives, or
 // the expander does from all of them: patterns that are bound to an end or are
 // alternatives, and backslashes and & in the text.
-func (sh *shell) replacement(r *syntax.Replace) {
+func replacement(sh *shell, r *syntax.Replace) {
 	if r == nil {
 		return
 	}

@@ -32,7 +32,7 @@ func (sh *shell) foreign(w syntax.Node) bool {
 		case *syntax.ArithmExp:
 			return false // a number
 		case *syntax.ParamExp:
-			found = found || n.Param != nil && !n.Length && sh.holdsForeign(n.Param.Value)
+			found = found || n.Param != nil && !n.Length && holdsForeign(sh, n.Param.Value)
 		}
 		return !found
 	})
@@ -41,7 +41,7 @@ func (sh *shell) foreign(w syntax.Node) bool {
 
 // holdsForeign reports a variable with foreign content, and arguments of a
 // function or script that are not known, or run code as a number.
-func (sh *shell) holdsForeign(name string) bool {
+func holdsForeign(sh *shell, name string) bool {
 	list := sh.vars["@"].List
 	switch i, err := strconv.Atoi(name); {
 	case name == "@", name == "*":
@@ -98,12 +98,12 @@ func (sh *shell) numbers(node syntax.Node) {
 			sh.number("", sh.foreign(n))
 			return false
 		case *syntax.Lit:
-			sh.named(n.Value)
+			namedIn(sh, n.Value)
 		case *syntax.SglQuoted:
-			sh.named(n.Value)
+			namedIn(sh, n.Value)
 		case *syntax.ParamExp:
 			if n.Param != nil && !n.Length {
-				sh.number(n.Param.Value, sh.holdsForeign(n.Param.Value))
+				sh.number(n.Param.Value, holdsForeign(sh, n.Param.Value))
 			}
 		}
 		return true
@@ -112,8 +112,8 @@ func (sh *shell) numbers(node syntax.Node) {
 
 var variableName = regexp.MustCompile(`[A-Za-z_]\w*`)
 
-// named doubts the variables that a text used as a number names.
-func (sh *shell) named(text string) {
+// namedIn doubts the variables that a text used as a number names.
+func namedIn(sh *shell, text string) {
 	for _, name := range variableName.FindAllString(text, -1) {
 		sh.number(name, sh.a.foreign[name])
 	}
