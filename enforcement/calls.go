@@ -41,7 +41,7 @@ func Calls(s State, w Workspace, set Settings) string {
 	lines := []string{"writ: the plan waits for you" + title + again}
 	how := wordsForPlan
 	if gate == GatePlan {
-		lines = append(lines, "It lets be written: "+o.lets())
+		lines = append(lines, "It allows writing "+o.lets())
 	} else {
 		lines[0], how = "writ: the tests wait for you"+title+again, wordsForTests
 		for _, f := range o.Files {

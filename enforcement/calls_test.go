@@ -26,7 +26,7 @@ func TestWhatWaitsIsCalled(t *testing.T) {
 			}
 		}
 	}
-	says("the plan waits for you: Carts", "It lets be written: src/cart.py, tests/test_cart.py", "/writ-approve plan", "writ approve")
+	says("the plan waits for you: Carts", "It allows writing src/cart.py, tests/test_cart.py", "/writ-approve plan", "writ approve")
 	x.prompt("/writ-approve plan")
 	x.write(testFile, goodTest)
 	says("the tests wait for you: Carts", "tests/test_cart.py: test_total (assert total([1, 2]) == 3)", "/writ-approve tests")

@@ -191,7 +191,7 @@ func (c SubmitPrompt) seen(s State, gate string, o Offer) bool {
 
 // textNotShown tells of a plan that a go-ahead does not approve.
 func textNotShown(o Offer, set Settings) string {
-	return fmt.Sprintf("writ: plan.md stands there, and this session has neither written nor shown it, so this does not approve it. It lets be written: %s. If that is what you want, approve it %s; `writ approve` shows it whole.",
+	return fmt.Sprintf("writ: plan.md stands there, and this session has neither written nor shown it, so this does not approve it. It allows writing %s. If that is what you want, approve it %s; `writ approve` shows it whole.",
 		o.lets(), set.approvable(wordsForPlan))
 }
 
@@ -220,7 +220,7 @@ func refuseUnseen(s State, a userAct, o Offer) Decision {
 	}
 	why := fileList(names) + " changed after the agent had ended its turn"
 	if a.gate == GatePlan {
-		why += "; it lets be written now: " + o.lets()
+		why += "; it now allows writing " + o.lets()
 	}
 	d := s.refuse(Decision{Offer: &o, Gate: a.gate, Problems: []string{why}}, a)
 	d.Context = fmt.Sprintf("The user wanted to approve the %s, which changed after your turn had ended. Show what stands there now and wait for their answer.", a.gate)

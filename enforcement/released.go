@@ -66,7 +66,7 @@ func (r Released) refusal() wording {
 	if r.Why != "" {
 		return wording{"agents of this machine work under a released policy, and none holds here: " + strings.TrimSuffix(r.Why, ".") + ".", "Nothing can be written; say so and stop."}
 	}
-	return wording{"the policy " + r.Text + " lets be written: " + strings.Join(r.Write, ", ") + ".", "Leave the rest and say what it would take; nobody is asked and nothing approves here."}
+	return wording{"the policy " + r.Text + " allows writing " + strings.Join(r.Write, ", ") + ".", "Leave the rest and say what it would take; nobody is asked and nothing approves here."}
 }
 
 // unasked turns a question into a refusal: nobody is there to answer.

@@ -53,6 +53,7 @@ const (
 	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
 	HookHeaderPath    = "writ-path"    // the folders in which the host's shell looks for programs, as its PATH lists them
+	HookHeaderUntil   = "writ-until"   // when the hook's process stops waiting for the answer, nanoseconds since 1970
 	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; for traces
 	HookHeaderOrigin  = "writ-origin"  // who submits the host's prompts as its environment says, "sdk" for a program; "" where it does not
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report

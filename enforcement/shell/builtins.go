@@ -105,8 +105,15 @@ func builtinJudge(r *reading) {
 func subscripts(r *reading) {
 	c := r.call
 	for _, a := range c.args {
-		c.unsureIf(runsCode(a.val) && (c.name != "test" && c.name != "[" || c.flagged("-v", "-R")), "runs the command in a subscript")
+		c.unsureIf((runsCode(a.val) || c.name != "unset" && namesUnknown(a)) && (c.name != "test" && c.name != "[" || c.flagged("-v", "-R")), "runs the command in a subscript")
 	}
+}
+
+// namesUnknown reports a word whose name of a variable nobody can tell: it may
+// have a subscript with a command.
+func namesUnknown(a arg) bool {
+	name, _, _ := strings.Cut(a.val, "=")
+	return strings.ContainsRune(name, hole)
 }
 
 func printfJudge(r *reading) {
@@ -115,7 +122,7 @@ func printfJudge(r *reading) {
 		return
 	}
 	name := c.args[1]
-	c.unsureIf(runsCode(name.val), "runs the command in a subscript")
+	c.unsureIf(runsCode(name.val) || namesUnknown(name), "runs the command in a subscript")
 	v := unknownVar()
 	if len(c.args) > 2 {
 		values := make([]string, 0, len(c.args))
@@ -134,14 +141,14 @@ func printfJudge(r *reading) {
 // readJudge follows read and mapfile, which set variables from standard input.
 func readJudge(r *reading) {
 	c := r.call
-	p := optSpec{short: "adinNptuCcOs"}.parse(c.args)
+	p := optSpec{short: "dnOsuCc"}.parse(c.args)
 	if c.name == "read" {
 		p = optSpec{short: "adinNptu"}.parse(c.args)
 	}
 	names := p.operands
 	names = append(names, p.values("-a", "-A")...)
 	for _, n := range names {
-		c.unsureIf(runsCode(n.val), "runs the command in a subscript")
+		c.unsureIf(runsCode(n.val) || namesUnknown(n), "runs the command in a subscript")
 		c.sh.setVar(n.val, unknownVar())
 		if len(c.sh.a.foreign) < maxVars {
 			c.sh.a.foreign[n.val] = !c.sh.in.known

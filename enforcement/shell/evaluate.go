@@ -2,6 +2,7 @@ package shell
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -26,14 +27,19 @@ func (sh *shell) substitutions(node syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			sh.promptExpansion(n)
+			sh.number("", n.Excl && n.Names == 0 && n.Param != nil && holdsForeign(sh, n.Param.Value))
 			if n.Slice != nil {
 				sh.numbers(n.Slice.Offset)
 				sh.numbers(n.Slice.Length)
 			}
-			if n.Repl != nil && n.Repl.With != nil && containsLit(n.Repl.With, "&") {
-				sh.a.unsure("", "a replacement holds &, which some shells take for what was found")
+			replacement(sh, n.Repl)
+			if n.Exp != nil && n.Exp.Word != nil && containsLit(n.Exp.Word, "(") && slices.Contains(removals, n.Exp.Op) {
+				sh.a.unsure("", "a pattern that not every shell takes for one")
 			}
 			sh.arithmetic(n.Index)
+			if n.Param != nil && oneElement(n.Index) && strings.ContainsRune(sh.vars[n.Param.Value].Str, hole) {
+				sh.a.unsure("", "an element of an array that is not known")
+			}
 		case *syntax.ArithmExp:
 			sh.arithmetic(n.X)
 		case *syntax.ExtGlob:
@@ -43,6 +49,36 @@ func (sh *shell) substitutions(node syntax.Node) {
 		}
 		return true
 	})
+}
+
+// oneElement reports an index that the expander finds nothing at in a variable
+// that it takes for no array.
+func oneElement(index syntax.ArithmExpr) bool {
+	w, ok := index.(*syntax.Word)
+	return index != nil && !(ok && slices.Contains([]string{"@", "*", "0"}, w.Lit()))
+}
+
+// removals take what matches a pattern off an end of a value.
+var removals = []syntax.ParExpOperator{syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix}
+
+// replacement judges ${name/pattern/text} where shells differ in what it gives, or
+// the expander does from all of them: patterns that are bound to an end or are
+// alternatives, and backslashes and & in the text.
+func replacement(sh *shell, r *syntax.Replace) {
+	if r == nil {
+		return
+	}
+	if r.With != nil && (containsLit(r.With, "&") || containsLit(r.With, `\`)) {
+		sh.a.unsure("", "a replacement that shells read differently")
+	}
+	if r.Orig == nil {
+		return
+	}
+	for _, a := range sh.word(r.Orig) {
+		if strings.ContainsRune(a.val, hole) || strings.HasPrefix(a.val, "#") || strings.HasPrefix(a.val, "%") || strings.Contains(a.val, "(") {
+			sh.a.unsure("", "a replacement whose pattern shells read differently")
+		}
+	}
 }
 
 // promptExpansion judges ${name@P}, which runs the substitutions in a value.
@@ -73,8 +109,15 @@ func (sh *shell) arithmetic(node syntax.Node) {
 		sh.numbers(node)
 	}
 	syntax.Walk(node, func(n syntax.Node) bool {
-		if q, ok := n.(*syntax.SglQuoted); ok && runsCode(q.Value) {
-			sh.a.unsure(q.Value, "arithmetic runs the command in a subscript")
+		var text string
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			text = n.Value
+		case *syntax.Lit: // its $( is behind a backslash
+			text = n.Value
+		}
+		if runsCode(text) {
+			sh.a.unsure(text, "arithmetic runs the command in a subscript")
 		}
 		return true
 	})

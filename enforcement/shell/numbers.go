@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -15,32 +17,55 @@ import (
 var contents = setOf(`cat tac head tail sed gsed awk gawk mawk cut tr jq yq grep egrep fgrep rg curl wget base64 xxd od sort uniq
 	python python3 node perl ruby openssl paste nl rev fold column strings`)
 
-// foreign reports a word that holds what a program prints of a file's content.
-func foreign(w syntax.Node) bool {
+// repeats are those that print what they are given.
+var repeats = setOf(`echo printf print`)
+
+// foreign reports a word that holds what a program prints of a file's content, or
+// a variable that does.
+func (sh *shell) foreign(w syntax.Node) bool {
 	found := false
 	syntax.Walk(w, func(n syntax.Node) bool {
-		s, ok := n.(*syntax.CmdSubst)
-		if !ok || found {
-			return !found
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			found = found || slices.ContainsFunc(n.Stmts, sh.foreignStmt)
+			return false
+		case *syntax.ArithmExp:
+			return false // a number
+		case *syntax.ParamExp:
+			found = found || n.Param != nil && !n.Length && holdsForeign(sh, n.Param.Value)
 		}
-		for _, st := range s.Stmts {
-			found = found || foreignStmt(st)
-		}
-		return false
+		return !found
 	})
 	return found
 }
 
-func foreignStmt(st *syntax.Stmt) bool {
+// holdsForeign reports a variable with foreign content, and arguments of a
+// function or script that are not known, or run code as a number.
+func holdsForeign(sh *shell, name string) bool {
+	list := sh.vars["@"].List
+	switch i, err := strconv.Atoi(name); {
+	case name == "@", name == "*":
+	case err == nil && i > 0 && i <= len(list):
+		list = list[i-1 : i]
+	default:
+		return sh.a.foreign[name]
+	}
+	return slices.ContainsFunc(list, func(s string) bool { return strings.ContainsRune(s, hole) || runsCode(s) })
+}
+
+func (sh *shell) foreignStmt(st *syntax.Stmt) bool {
 	switch cmd := st.Cmd.(type) {
 	case nil:
 		return len(st.Redirs) > 0 // $(<file)
 	case *syntax.BinaryCmd:
 		if cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll {
-			return foreignStmt(cmd.Y) || passesOn(cmd.Y) && foreignStmt(cmd.X)
+			return sh.foreignStmt(cmd.Y) || passesOn(cmd.Y) && sh.foreignStmt(cmd.X)
 		}
-		return foreignStmt(cmd.X) || foreignStmt(cmd.Y)
+		return sh.foreignStmt(cmd.X) || sh.foreignStmt(cmd.Y)
 	case *syntax.CallExpr:
+		if len(cmd.Args) > 0 && repeats[cmd.Args[0].Lit()] {
+			return slices.ContainsFunc(cmd.Args, func(w *syntax.Word) bool { return sh.foreign(w) })
+		}
 		return len(cmd.Args) > 0 && contents[cmd.Args[0].Lit()] && !counts(cmd)
 	}
 	return true
@@ -62,27 +87,41 @@ func counts(c *syntax.CallExpr) bool {
 	return false
 }
 
-// numbers doubts variables with foreign content in the arithmetic of a node.
+// numbers doubts foreign content in the arithmetic of a node.
 func (sh *shell) numbers(node syntax.Node) {
-	if node == nil || len(sh.a.foreign) == 0 {
+	if node == nil {
 		return
 	}
 	syntax.Walk(node, func(n syntax.Node) bool {
 		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			sh.number("", sh.foreign(n))
+			return false
 		case *syntax.Lit:
-			sh.number(n.Value)
+			namedIn(sh, n.Value)
+		case *syntax.SglQuoted:
+			namedIn(sh, n.Value)
 		case *syntax.ParamExp:
 			if n.Param != nil && !n.Length {
-				sh.number(n.Param.Value)
+				sh.number(n.Param.Value, holdsForeign(sh, n.Param.Value))
 			}
 		}
 		return true
 	})
 }
 
-func (sh *shell) number(name string) {
-	if sh.a.foreign[name] {
-		sh.a.unsure(name, "what a file holds is used as a number, and may be a command")
+var variableName = regexp.MustCompile(`[A-Za-z_]\w*`)
+
+// namedIn doubts the variables that a text used as a number names.
+func namedIn(sh *shell, text string) {
+	for _, name := range variableName.FindAllString(text, -1) {
+		sh.number(name, sh.a.foreign[name])
+	}
+}
+
+func (sh *shell) number(name string, foreign bool) {
+	if foreign {
+		sh.a.unsure(name, "what a file holds is used as a number or a name, and may be a command")
 	}
 }
 
@@ -91,13 +130,14 @@ var numeric = []syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq,
 // comparisons judges the numbers of a [[ ]] test.
 func (sh *shell) comparisons(c *syntax.TestClause) {
 	syntax.Walk(c, func(n syntax.Node) bool {
-		b, ok := n.(*syntax.BinaryTest)
-		if !ok {
-			return true
-		}
-		if slices.Contains(numeric, b.Op) {
-			sh.numbers(b.X)
-			sh.numbers(b.Y)
+		switch n := n.(type) {
+		case *syntax.UnaryTest:
+			sh.number("", (n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar) && sh.foreign(n.X))
+		case *syntax.BinaryTest:
+			if slices.Contains(numeric, n.Op) {
+				sh.numbers(n.X)
+				sh.numbers(n.Y)
+			}
 		}
 		return true
 	})

@@ -98,11 +98,11 @@ func (sh *shell) duplicate(r *syntax.Redirect) {
 	}
 }
 
-// redirected notes a file that the shell itself writes.
+// redirected notes a file that the shell itself writes, and what it sends to.
 func (sh *shell) redirected(a arg) {
 	paths, _ := sh.resolve(a.val)
 	for _, p := range paths {
-		if !device(p) {
+		if !device(p) || strings.HasPrefix(p, "/dev/tcp/") || strings.HasPrefix(p, "/dev/udp/") {
 			sh.a.redirected = append(sh.a.redirected, p)
 		}
 	}

@@ -257,7 +257,7 @@ func Beyond(command string, env Env, allowed, writable func(name string) bool) (
 		}
 	}
 	for name := range a.paths {
-		if strings.HasSuffix(name, "/.git/config") || strings.Contains(name+"/", "/.git/hooks/") {
+		if strings.HasSuffix(name, "/.git/config") || strings.HasSuffix(name, "/.gitconfig") || name == "/etc/gitconfig" || strings.Contains(name+"/", "/.git/hooks/") {
 			return "it writes " + name + ", which says what git runs"
 		}
 	}

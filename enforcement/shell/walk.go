@@ -163,6 +163,7 @@ func (sh *shell) forClause(c *syntax.ForClause) {
 	iter, ok := c.Loop.(*syntax.WordIter)
 	if !ok {
 		sh.substitutions(c.Loop)
+		sh.arithmetic(c.Loop)
 		sh.loop(func(body *shell) { body.list(c.Do) }, c)
 		return
 	}
@@ -171,7 +172,7 @@ func (sh *shell) forClause(c *syntax.ForClause) {
 	}
 	items := sh.words(iter.Items)
 	for _, w := range iter.Items {
-		if foreign(w) {
+		if sh.foreign(w) {
 			sh.a.foreign[iter.Name.Value] = true
 		}
 	}

@@ -57,7 +57,7 @@ func (v *Service) noteRead(ctx context.Context, t turn) error {
 				named = append(named, id)
 			}
 		}
-		return v.in.withShown(s, enforcement.Decision{Verdict: enforcement.Allow}, "asked", read, 0)
+		return v.in.withShown(t, s, enforcement.Decision{Verdict: enforcement.Allow}, "asked", read, 0)
 	})
 	for _, id := range named {
 		if err == nil {

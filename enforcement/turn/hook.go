@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
@@ -29,6 +30,7 @@ type turn struct {
 	bounded  bool                   // the command is, or was, run confined
 	restored []enforcement.Restored // protected files that the command changed
 	before   *looked                // the work tree before a command, as far as it was looked at
+	until    time.Time              // when the hook's process stops waiting for the answer, zero where that is not known
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and
@@ -60,6 +62,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	}
 	defer leave()
 	t := turn{Call: call, payload: r.Body, path: filepath.SplitList(r.Header.Get(schemas.HookHeaderPath))}
+	t.until = moment(r.Header, schemas.HookHeaderUntil)
 	if t.Shell != nil && t.Kind != host.BeforeTool {
 		// The host reports the command that Writ put in the place of another.
 		if inner, ours := v.Runner.Unwrap(*t.Shell); ours {
@@ -174,6 +177,15 @@ func (v *Service) firstProject(ctx context.Context, session, now string) string 
 		return state.Project
 	}
 	return now
+}
+
+// moment is a header's time, zero where it has none.
+func moment(header schemas.Header, name string) time.Time {
+	n, err := strconv.ParseInt(header.Get(name), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
 }
 
 // called tells one call from another.
@@ -335,7 +347,7 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 		if err != nil || text == "" {
 			return start, err
 		}
-		return v.in.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+		return v.in.withShown(t, s, start, "session", mandatoryShown(band), band.Tokens)
 	})
 	if err != nil {
 		return host.Answer{}, err
@@ -382,7 +394,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 		}
 		again = v.in.resume(s)
 		shown = v.in.forPrompt(ctx, t, s, decision, len(again))
-		return v.in.withShown(s, decision, "prompt", shown.rules, shown.tokens)
+		return v.in.withShown(t, s, decision, "prompt", shown.rules, shown.tokens)
 	})
 	if err != nil {
 		return host.Answer{}, err

@@ -38,7 +38,7 @@ func (v *Service) onRead(ctx context.Context, t turn) (host.Answer, error) {
 		if about = v.in.forRead(ctx, t, s); err != nil || len(about.rules) == 0 {
 			return observed, err
 		}
-		return v.in.withShown(s, observed, "read", about.rules, about.tokens)
+		return v.in.withShown(t, s, observed, "read", about.rules, about.tokens)
 	})
 	return host.Answer{Context: join(decision.Context, about.block), Notice: decision.Notice}, err
 }
@@ -82,7 +82,7 @@ func (v *Service) rulesAfter(ctx context.Context, t turn, session string, change
 		if about = (prompted{}); !s.Orchestrator {
 			about = v.in.forFileAsItStands(ctx, t, s, target)
 		}
-		return v.in.withShown(s, none, "file", about.rules, about.tokens)
+		return v.in.withShown(t, s, none, "file", about.rules, about.tokens)
 	})
 	return about.block, err
 }
@@ -121,7 +121,7 @@ func (v *Service) onInstructions(ctx context.Context, t turn) (host.Answer, erro
 		if err != nil {
 			return observed, err
 		}
-		return v.in.withShown(s, observed, "instructions", found, 0)
+		return v.in.withShown(t, s, observed, "instructions", found, 0)
 	})
 	return host.Answer{Context: decision.Context, Notice: decision.Notice}, err
 }

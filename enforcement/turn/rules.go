@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/host"
@@ -28,7 +29,10 @@ const (
 )
 
 // injection brings rules into a conversation.
-type injection struct{ rules Rules }
+type injection struct {
+	rules Rules
+	now   func() time.Time
+}
 
 // prompted is what an event brings into the conversation.
 type prompted struct {
@@ -173,9 +177,10 @@ func mandatoryShown(band retrieval.Block) []schemas.ShownRule {
 	return shown
 }
 
-// withShown adds the rules that were injected to what a decision records.
-func (in injection) withShown(s enforcement.State, decision enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
-	if len(rules) == 0 {
+// withShown adds the rules that were injected to what a decision records. Where
+// nobody waits for the answer any more, none are.
+func (in injection) withShown(t turn, s enforcement.State, decision enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
+	if len(rules) == 0 || !t.until.IsZero() && in.now().After(t.until) {
 		return decision, nil
 	}
 	shown, err := enforcement.Decide(s, enforcement.ShowRules{RulesShown: schemas.RulesShown{

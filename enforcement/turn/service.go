@@ -116,7 +116,7 @@ type Service struct {
 // New returns a service.
 func New(o Options) *Service {
 	return &Service{
-		Options: o, admission: newAdmission(o.Budget / 4), answered: newReplies(), in: injection{o.Rules},
+		Options: o, admission: newAdmission(o.Budget / 4), answered: newReplies(), in: injection{o.Rules, o.Now},
 		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
 		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}, left: leftRunning{jobs: alreadyRunning()}},
 		landings:   landings{gitTime: o.GitTime},

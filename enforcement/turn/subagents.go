@@ -92,10 +92,10 @@ func (v *Service) onSubagentStart(ctx context.Context, t turn) (host.Answer, err
 		if err != nil {
 			return start, err
 		}
-		if start, err = v.in.withShown(s, start, "session", mandatoryShown(band), band.Tokens); err != nil {
+		if start, err = v.in.withShown(t, s, start, "session", mandatoryShown(band), band.Tokens); err != nil {
 			return start, err
 		}
-		return v.in.withShown(s, start, "task", about.rules, about.tokens)
+		return v.in.withShown(t, s, start, "task", about.rules, about.tokens)
 	})
 	return host.Answer{Context: join(state.Position(), enforcement.RolePrompt(role, t.Session), band.Text, about.block)}, err
 }

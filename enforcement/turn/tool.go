@@ -52,7 +52,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			return decision, err
 		}
 		about = v.in.forFile(ctx, t, s, request.Targets)
-		return v.in.withShown(s, decision, "file", about.rules, about.tokens)
+		return v.in.withShown(t, s, decision, "file", about.rules, about.tokens)
 	})
 	if err != nil {
 		return host.Answer{}, err

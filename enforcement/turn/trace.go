@@ -2,8 +2,6 @@ package turn
 
 import (
 	"context"
-	"strconv"
-	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
@@ -15,12 +13,8 @@ const spanReply = "reply"
 // traceHook begins the trace of a hook; done ends it.
 func (v *Service) traceHook(ctx context.Context, r bus.Request) (_ context.Context, done func()) {
 	host, event := r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent)
-	var began time.Time
-	if n, err := strconv.ParseInt(r.Header.Get(schemas.HookHeaderBegan), 10, 64); err == nil {
-		began = time.Unix(0, n)
-	}
 	arrived := v.Now()
-	ctx, end := v.Meter.HookSpan(ctx, began, "host", knownWord(host), "event", knownWord(event))
+	ctx, end := v.Meter.HookSpan(ctx, moment(r.Header, schemas.HookHeaderBegan), "host", knownWord(host), "event", knownWord(event))
 	return ctx, func() {
 		end(nil)
 		v.Meter.Hook(ctx, knownWord(host), knownWord(event), v.Now().Sub(arrived))

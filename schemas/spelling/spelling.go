@@ -3,23 +3,25 @@ package spelling
 
 import "strings"
 
-// Distance counts the insertions, deletions and replacements between two words,
-// byte by byte (Levenshtein).
+// Distance counts the insertions, deletions, replacements and exchanges of
+// neighbours between two words, byte by byte (optimal string alignment).
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, above, row = above, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := above[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				cost = min(cost, before[j-1]+1)
+			}
+			row[j+1] = min(cost, row[j]+1, above[j+1]+1)
 		}
 	}
 	return row[len(b)]

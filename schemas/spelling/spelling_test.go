@@ -6,9 +6,10 @@ import (
 )
 
 func TestNearAreTheNamesThatMayBeMeant(t *testing.T) {
-	names := []string{"status", "session", "search", "statusline", "GO-ERR-WRAP-001", "GO-ERR-WRAP-002"}
+	names := []string{"status", "session", "search", "log", "statusline", "GO-ERR-WRAP-001", "GO-ERR-WRAP-002"}
 	for word, want := range map[string]string{
 		"statsu":          "status",
+		"lgo":             "log",
 		"SESION":          "session",
 		"sta":             "status statusline",
 		"go-err-wrap-01":  "GO-ERR-WRAP-001 GO-ERR-WRAP-002",

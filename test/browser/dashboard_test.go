@@ -266,6 +266,12 @@ func TestDashboard(t *testing.T) {
 		other.shows("has been used")
 	})
 
+	t.Run("a page that cannot be read says why", func(t *testing.T) {
+		result[string](p, `location.hash = "#/session/nope"`)
+		p.do(chromedp.WaitVisible(`//main/p[contains(text(), "there is no session")]`))
+		result[string](p, `location.hash = "#/"`)
+	})
+
 	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(chromedp.CSS(".card.call .plan")))
 	p.shows("An unknown address yields ErrNotFound")
 	p.shows("Timeline")

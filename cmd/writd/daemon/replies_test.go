@@ -12,7 +12,7 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// process is a hook's process that began at a time.
+// process is a hook's process that began at a time and waits for an hour.
 func (w *world) process(began time.Time, payload map[string]any) schemas.HookReply {
 	w.t.Helper()
 	payload["session_id"], payload["cwd"] = "s1", w.project
@@ -23,6 +23,7 @@ func (w *world) process(began time.Time, payload map[string]any) schemas.HookRep
 	answer, err := w.hook.Request(w.t.Context(), bus.Request{Subject: schemas.SvcHook, Body: raw, Header: schemas.Header{
 		schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderDir: {w.project}, schemas.HookHeaderProject: {w.project},
 		schemas.HookHeaderHome: {filepath.Dir(w.project)}, schemas.HookHeaderBegan: {strconv.FormatInt(began.UnixNano(), 10)},
+		schemas.HookHeaderUntil: {strconv.FormatInt(began.Add(time.Hour).UnixNano(), 10)},
 	}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -100,5 +101,23 @@ func TestALongPromptIsCutAndSaysSo(t *testing.T) {
 		case schemas.ModeChanged{}.EventType():
 			t.Errorf("it acted: %s", e.Data)
 		}
+	}
+}
+
+// TestRulesThatCameTooLateAreNotShown: a hook's process that no longer waits gives
+// its host nothing, so the session has none of the rules.
+func TestRulesThatCameTooLateAreNotShown(t *testing.T) {
+	t.Parallel()
+	w := shippedWorld(t)
+	prompt := func(id string) map[string]any {
+		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt_id": id, "prompt": "the login query is built by concatenating the e-mail address into the SQL string"}
+	}
+	w.process(time.Now().Add(-2*time.Hour), prompt("p1"))
+	if w.count("prompt.submitted") != 1 || len(w.rulesShown("prompt")) != 0 {
+		t.Errorf("%d prompts, shown %v", w.count("prompt.submitted"), w.rulesShown("prompt"))
+	}
+	w.process(time.Now(), prompt("p2"))
+	if len(w.rulesShown("prompt")) == 0 {
+		t.Error("a prompt in time is shown no rules")
 	}
 }

@@ -121,13 +121,16 @@ func (h Hook) Install() (said string, err error) {
 	return said, atomicfile.Write(at, []byte(script), 0o755)
 }
 
+// Absent is what Uninstall says where there is nothing to undo.
+const Absent = "Writ is not in it"
+
 // Uninstall undoes Install. A hook that somebody changed loses the lines of Writ
 // alone. It says what it did.
 func (h Hook) Uninstall() (said string, err error) {
 	at, husky := h.Path, h.Husky
 	there, err := os.ReadFile(at)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(there, []byte(mark)) {
-		return "Writ is not in it", nil
+		return Absent, nil
 	}
 	if err != nil {
 		return "", err

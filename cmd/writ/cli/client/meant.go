@@ -56,3 +56,12 @@ func meant(ctx context.Context, s Service, subject string, request any, err erro
 	}
 	return err
 }
+
+// Meant says which of some names a word may mean, "" where none is near.
+func Meant[S ~string](word string, names []S) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = string(name)
+	}
+	return spelling.Meant(word, all)
+}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,6 +191,9 @@ func ends(ctx context.Context, s client.Service, f replayFlags, base schemas.Rep
 }
 
 func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {
+	if f.eventType != "" && !slices.Contains(schemas.Types(), schemas.Type(f.eventType)) {
+		return nil, client.Usage(fmt.Sprintf("%s: there is no event %q%s", what, f.eventType, client.Meant(f.eventType, schemas.Types())), "`writ help reference` has all of them.")
+	}
 	if f.session != "" {
 		return []schemas.Stream{schemas.StreamSessions}, nil
 	}

@@ -317,6 +317,9 @@ func (h *hook) request(ctx context.Context, s client.Service, call hookCall, roo
 		schemas.HookHeaderBegan:   {strconv.FormatInt(h.began.UnixNano(), 10)},
 		schemas.HookHeaderRuns:    {"tests"},
 	}
+	if until, bounded := ctx.Deadline(); bounded {
+		header[schemas.HookHeaderUntil] = []string{strconv.FormatInt(until.UnixNano(), 10)}
+	}
 	if origin := hosts.Origin(h.agent, h.app.Env.Getenv); origin != "" {
 		header[schemas.HookHeaderOrigin] = []string{origin}
 	}

@@ -1,11 +1,14 @@
 package lifecycle
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/host/install"
+	"github.com/writbus/writ/projections/audit/commit"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {
@@ -14,10 +17,11 @@ func (a *app) uninstallCommand() *cobra.Command {
 		Short: "Take Writ out of a project, without a trace",
 		Long: `Takes Writ's hooks, slash commands and settings out of the project in DIR, or in
 this folder. Files that nobody changed since get the bytes they had before; in
-others only Writ's own entries go. The log keeps what happened.`,
+others only Writ's own entries go. The hook of writ git install goes with it, where
+DIR is the top of its repository. The log keeps what happened.`,
 		Example: `  writ uninstall`,
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			root, err := a.projectDir("uninstall", client.First(args))
 			if err != nil {
 				return err
@@ -33,6 +37,10 @@ others only Writ's own entries go. The log keeps what happened.`,
 			if err := config.Unregister(dataDir, root); err != nil {
 				return client.Explain("uninstall", err)
 			}
+			hook, err := a.withoutCommits(cmd.Context(), root)
+			if err != nil {
+				return client.Explain("uninstall", err)
+			}
 			return a.Print(report, func() {
 				if len(report.Removed)+len(report.Written) == 0 {
 					a.Printf("%s does not use Writ; nothing had to change.\n", root)
@@ -45,10 +53,30 @@ others only Writ's own entries go. The log keeps what happened.`,
 				for _, path := range report.Removed {
 					a.Printf("  removed  %s\n", path)
 				}
+				if hook != "" {
+					a.Printf("  %s\n", hook)
+				}
 				for _, path := range report.Kept {
 					a.Printf("  kept     %s\n", path)
 				}
 			})
 		},
 	}
+}
+
+// withoutCommits takes the hook of commits out of the repository whose top is root,
+// and says so. One that other repositories use stays.
+func (a *app) withoutCommits(ctx context.Context, root string) (said string, err error) {
+	r := commit.Repository{Dir: root, Env: a.Env.Vars}
+	if below, err := r.Git(ctx, "rev-parse", "--show-prefix"); err != nil || below != "" {
+		return "", nil //nolint:nilerr // no repository, or one that others are guarded in
+	}
+	at, err := r.HookOf(ctx, false)
+	if err != nil {
+		return "", nil //nolint:nilerr // it serves others
+	}
+	if said, err = at.Uninstall(); err != nil || said == commit.Absent {
+		return "", err
+	}
+	return at.Path + ": " + said, nil
 }

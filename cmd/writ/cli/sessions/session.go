@@ -286,6 +286,7 @@ func (a *app) showGates(v schemas.SessionView) {
 		case g.Waits && g.Gate == "implementation": // it calls nobody
 			detail = "goes on until you approve it: `writ approve`"
 		case g.Waits:
+			v.Next = "" // is the user's, as this line says
 			mark, detail = st.Yellow("●"), client.JoinNonEmpty(", ", strings.TrimSuffix(detail, "not yet"), "waits for you: `writ approve` shows it")
 		case len(g.Problems) > 0:
 			detail = "cannot be approved yet: " + client.Printable(strings.Join(g.Problems, "; "))

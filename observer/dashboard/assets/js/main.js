@@ -39,7 +39,7 @@ function show() {
     if (link.hash === `#${path}` || (title === 'Session' && link.hash === '#/') || (title === 'Rule' && link.hash === '#/rules') || (title === 'Help' && link.hash === '#/help')) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
-  fill(main, h('p', { class: 'soft' }, 'Loading …'));
+  fill(main, h('p', { class: 'soft', id: 'loading' }, 'Loading …'));
   page(main, leaving.signal, ...(path.match(pattern) || []).slice(1).map(decodeURIComponent));
 }
 

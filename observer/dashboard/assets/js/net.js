@@ -1,5 +1,7 @@
 import { say } from './dom.js';
 
+const unreachable = () => { throw new Error('Writ cannot be reached. Run `writ dash` in a terminal: it starts the daemon and opens a new page.'); };
+
 async function answered(response) {
   if (response.status === 401) {
     throw new Error('This browser is no longer let in. Run `writ dash` in a terminal.');
@@ -12,7 +14,7 @@ async function answered(response) {
 /** get asks to see something; parameters that are empty are left out. */
 export async function get(what, parameters = {}) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v !== undefined && v !== ''));
-  return answered(await fetch(`api/${what}?${query}`));
+  return answered(await fetch(`api/${what}?${query}`).catch(unreachable));
 }
 
 /** act does something in the person's name. */
@@ -20,7 +22,7 @@ export async function act(what, body) {
   const id = crypto.randomUUID();
   return answered(await fetch(`api/${what}`, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...body, act_id: id }),
-  }));
+  }).catch(unreachable));
 }
 
 const listeners = new Set();
@@ -85,7 +87,9 @@ export function refreshing(signal, matters, load) {
     try {
       await load();
     } catch (error) {
-      if (!signal.aborted) say(error.message);
+      const loading = document.getElementById('loading');
+      if (!signal.aborted && loading) loading.textContent = error.message; // the page has nothing else to show
+      else if (!signal.aborted) say(error.message);
     }
     const ended = performance.now();
     rest = ended + Math.max(pause, 2 * (ended - began));

@@ -32,7 +32,7 @@ export function waiting(offer, keys) {
     offer.second && h('p', {}, chip('two persons'), ` ${offer.second}`),
     problems.length > 0 && h('ul', {}, problems.map((p) => h('li', {}, p))),
     offer.plan_body && h('article', { class: 'plan', 'aria-label': 'The plan' }, offer.plan_body.map((e) => build(e, ''))),
-    offer.plan_body && h('p', {}, (offer.covers || []).length > 0 ? ['It lets be written: ', offer.covers.map((f) => [h('code', {}, f), ' '])] : 'It lets no file of code be written.'),
+    offer.plan_body && h('p', {}, (offer.covers || []).length > 0 ? ['It allows writing ', offer.covers.map((f) => [h('code', {}, f), ' '])] : 'It lets no file of code be written.'),
     (offer.asserts || []).map(tests),
     (offer.seen || []).length > 0 && h('ul', { class: 'seen' }, offer.seen.map((one) => h('li', {}, chip(one.verdict === 'red' ? 'seen red' : one.verdict ? one.verdict.replace('_', ' ') : 'not run yet', one.verdict === 'red' ? 'good' : 'warn'), ` ${one.text}`))),
     offer.too_weak && buttons.length < 2 && h('p', {}, `A button is not enough here: ${offer.too_weak}.`),

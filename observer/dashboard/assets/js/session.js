@@ -8,7 +8,7 @@ import { by } from './told.js';
 
 /** session shows one session: its gates, what waits, and its history. */
 export function session(main, signal, id) {
-  const parts = { title: h('h1'), head: h('div'), settings: h('div'), offer: h('div'), gates: h('div'), changes: h('div'), time: h('div') };
+  const parts = { title: h('h1'), offer: h('div'), settings: h('div'), head: h('div'), gates: h('div'), changes: h('div'), time: h('div') };
   const shown = { print: '', changes: '' };
   timeline(parts.time, signal, id);
   refreshing(signal, (e) => [id, 'settings', 'passkeys'].includes(e.aggregate.id), async () => {
@@ -17,7 +17,7 @@ export function session(main, signal, id) {
     if (signal.aborted) return;
     if (!main.contains(parts.head)) fill(main, parts.title, Object.values(parts).slice(1));
     fill(parts.title, view.title || `Session ${id}`);
-    fill(parts.head, card('', facts(view)));
+    fill(parts.head, card('', facts(view, offer)));
     fill(parts.settings, acceptance(settings));
     fill(parts.gates, card('Gates', h('div', { class: 'row' }, view.gates.map(gate))));
     // What is unfolded stays so while nothing was changed.
@@ -34,13 +34,13 @@ export function session(main, signal, id) {
   });
 }
 
-function facts(v) {
+function facts(v, offer) {
   const row = (name, value) => (value ? [h('dt', {}, name), h('dd', {}, value)] : null);
   return h('dl', {},
     row('Wish', v.wish), row('Session', h('span', { class: 'mono' }, v.session)),
-    row('Stands', [chip(v.standing, { live: 'good', idle: 'warn' }[v.standing]), place(v)]), row('Given', given(v)), row('Became', became(v)), row('Project', v.project), row('Agent', [v.host, v.model ? ` · ${v.model}` : '', v.parent ? ` · sub-agent of ${v.parent}` : '']),
+    row('Stands', [chip(v.standing, { live: 'good', idle: 'warn' }[v.standing]), place(v)]), row('Given', given(v)), row('Rules', became(v)), row('Project', v.project), row('Agent', [v.host, v.model ? ` · ${v.model}` : '', v.parent ? ` · sub-agent of ${v.parent}` : '']),
     row('Began', v.started && `${new Date(v.started).toLocaleString()} (${ago(v.started)})`),
-    row('Next', v.next),
+    row('Next', (!offer.gate || offer.gate === 'implementation') && v.next),
     row('Rules shown', (v.shown || []).map((r) => h('a', { href: `#/rule/${encodeURIComponent(r)}`, class: 'chip' }, r))));
 }
 
