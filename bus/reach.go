@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -54,6 +55,15 @@ func deliver(ctx context.Context, c *Conn, subject string, body []byte, o ...jet
 // ErrNotFound, or ErrUnavailable where nobody answers.
 func LastOn(ctx context.Context, c *Conn, ask string) (schemas.Record, error) {
 	return asked(ctx, c, &nats.Msg{Subject: ask})
+}
+
+// LastAt is when the server stored that message, by the server's clock.
+func LastAt(ctx context.Context, c *Conn, ask string) (at time.Time, err error) {
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: ask})
+	if err == nil {
+		at, err = time.Parse(time.RFC3339Nano, answer.Header.Get(jetstream.TimeStampHeaer))
+	}
+	return at, err
 }
 
 // NextOn is LastOn of the first message behind a sequence whose subject a pattern takes.

@@ -301,7 +301,8 @@ const (
 	ScopeNew    = "new"  // begins a scope
 	ScopeAdd    = "add"  // changes its members, as remove does
 	ScopeRemove = "remove"
-	ScopeJoin   = "join" // believes its owner
+	ScopeOwner  = "owner" // has another member own it
+	ScopeJoin   = "join"  // believes its owner
 	ScopeLeave  = "leave"
 	ScopeShare  = "share" // an observation
 	ScopeOut    = "out"   // writes all that others need to a folder
@@ -309,13 +310,14 @@ const (
 )
 
 // ScopeActs are those that change something, but for share.
-var ScopeActs = []string{ScopeCard, ScopeNew, ScopeAdd, ScopeRemove, ScopeJoin, ScopeLeave, ScopeOut, ScopeTake}
+var ScopeActs = []string{ScopeCard, ScopeNew, ScopeAdd, ScopeRemove, ScopeOwner, ScopeJoin, ScopeLeave, ScopeOut, ScopeTake}
 
 // ScopeRequest asks for an act on shared memory.
 type ScopeRequest struct {
 	Act  string `json:"act"`
 	Name string `json:"name,omitempty"` // of the scope
-	// Person is the public key of who asks, and Owner of who is believed.
+	// Person is the public key of who asks, and Owner of who is believed, or the name of
+	// the member who is to own it.
 	Person string `json:"person,omitempty"`
 	Owner  string `json:"owner,omitempty"`
 	// Cards of who is to be in it, or the public keys of persons whose cards the hub has;

@@ -284,3 +284,43 @@ func TestHeldCommandsLookUpWhereTheLogWasMoved(t *testing.T) {
 	alice.works(0)
 	alice.compare(0)
 }
+
+// TestALogWithAnArchiveAndALossMoves has a log of which old events left for the archive,
+// and a record was given up, go from alone to leaf, direct, and alone again: each question
+// is answered as before, and the audit names the loss at each place.
+func TestALogWithAnArchiveAndALossMoves(t *testing.T) {
+	t.Parallel()
+	realServers(t)
+	f := newFlipped(t)
+	alice := &member{name: "alice", killedDaemon: killedDaemon{flipWorld: f.copied(t), told: map[string]time.Time{}, project: f.project}}
+	t.Cleanup(alice.kill)
+	h := hubtest.StartFor(t, rights.Manifest{Members: []string{"alice"}, Direct: []string{"alice"}, Replicas: 1})
+	alice.wreck("WRIT_SESSIONS", "stripes stripes stripes")
+	alice.must("repair")
+	alice.must("up", "--detach")
+	for _, line := range f.lines {
+		f.facts[line] = alice.fact(line)
+	}
+	same := func(where string) {
+		t.Helper()
+		for _, line := range f.lines {
+			if missing := lost(f.facts[line], alice.fact(line)); missing != "" {
+				t.Errorf("%s, writ %s: %s", where, line, missing)
+			}
+		}
+		if out := alice.must("audit", "verify"); strings.Count(out, "1 record lost") != 1 {
+			t.Errorf("%s the audit does not name what is lost: %s", where, out)
+		}
+	}
+	same("alone")
+	alice.join(h, h.URLs())
+	alice.settle(h)
+	same("as a leaf")
+	for _, to := range [][]string{{h.Clients(), "--ca", h.CA, "--creds", h.Credentials("alice")}, {"here"}} {
+		alice.must("down")
+		alice.must(append([]string{"log", "move"}, to...)...)
+		alice.must("up", "--detach")
+		same(to[0])
+	}
+	alice.settle(h)
+}

@@ -120,8 +120,12 @@ func (s namespace) dial(m *member) func() (net.Conn, error) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			runtime.LockOSThread() // it ends with this goroutine
-			var ns *os.File
+			runtime.LockOSThread() // it comes back: a thread that ends takes the servers along that it started
+			var ns, was *os.File
+			if was, err = os.Open("/proc/thread-self/ns/net"); err != nil {
+				return
+			}
+			defer func() { _ = was.Close() }()
 			if ns, err = os.Open("/run/netns/" + s.name); err != nil {
 				return
 			}
@@ -129,6 +133,11 @@ func (s namespace) dial(m *member) func() (net.Conn, error) {
 			if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
 				return
 			}
+			defer func() {
+				if unix.Setns(int(was.Fd()), unix.CLONE_NEWNET) == nil {
+					runtime.UnlockOSThread()
+				}
+			}()
 			var at string
 			if at, err = m.address(); err == nil {
 				conn, err = net.DialTimeout("tcp", at, time.Second)

@@ -81,7 +81,7 @@ func (l *logger) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
 	l.to.Error(text)
 	l.remember(text)
-	if strings.Contains(text, "eafnode") || strings.Contains(text, "eaf node") {
+	if strings.Contains(text, "eafnode") || strings.Contains(text, " - lid:") { // of a connection to a hub
 		l.mu.Lock()
 		l.leaf = strings.TrimSpace(text)
 		l.mu.Unlock()

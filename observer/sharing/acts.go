@@ -76,7 +76,7 @@ func (s *Service) change(ctx context.Context, r schemas.ScopeRequest) (reply sch
 	case k == nil:
 		_, err := s.known(r.Name)
 		return reply, err
-	case len(r.Add)+len(r.Remove) == 0:
+	case len(r.Add)+len(r.Remove)+len(r.Owner) == 0:
 		return reply, schemas.Faultf(schemas.CodeBadRequest, "nobody comes and nobody goes")
 	}
 	if len(r.Signed) > 0 {
@@ -91,6 +91,9 @@ func (s *Service) change(ctx context.Context, r schemas.ScopeRequest) (reply sch
 		return reply, err
 	}
 	next, fresh, err := k.is.Next(r.Person, add, without, s.now())
+	if err == nil && r.Owner != "" {
+		next, err = next.HandTo(r.Owner, r.Person)
+	}
 	if err != nil {
 		return reply, schemas.Faultf(schemas.CodeRefused, "%v", err)
 	}
@@ -111,6 +114,9 @@ func (s *Service) change(ctx context.Context, r schemas.ScopeRequest) (reply sch
 	reply.Ask = fmt.Sprintf("From epoch %d on, what is shared with %s can be read by:\n", next.Epoch, r.Name)
 	for _, c := range next.Cards {
 		reply.Ask += "  " + c.Person + map[bool]string{true: "  (new)"}[slices.Contains(fresh, c)] + "\n"
+	}
+	if r.Owner != "" {
+		reply.Ask += "Who comes in and who goes is then decided by " + scope.NameOf(next.Owners[0]) + ", and not by you.\n"
 	}
 	if r.Earlier {
 		reply.Ask += "Who is new can also read what was shared before.\n"
@@ -138,7 +144,7 @@ func leaving(r scope.Roster, names []string, me string) (all []string, err error
 	for _, name := range names {
 		found := len(all)
 		for _, c := range r.Cards {
-			if short, _, _ := strings.Cut(c.Person, "+"); name == short || name == c.Name() || name == c.Person {
+			if c.Called(name) {
 				all = append(all, c.Recipient)
 			}
 		}
@@ -161,7 +167,7 @@ func (s *Service) changed(ctx context.Context, k *known, r schemas.ScopeRequest)
 		return reply, schemas.Faultf(schemas.CodeRefused, "its key is not for this machine")
 	}
 	s.kept.Scopes[r.Name] = k
-	reply.Message = fmt.Sprintf("Epoch %d of %s has %s. Its owner's key: %s", k.is.Epoch(), r.Name, plural(len(k.is.Newest().Cards), "member"), k.Owner)
+	reply.Message = fmt.Sprintf("Epoch %d of %s has %s. Who joins names the key %s", k.is.Epoch(), r.Name, plural(len(k.is.Newest().Cards), "member"), k.Owner)
 	return reply, s.kept.save(s.Folder)
 }
 
@@ -331,12 +337,12 @@ const Extension = ".shared"
 const maxFiles = 20_000
 
 // outgoing is what others need of a scope, by the name of its file or the end of its
-// subject: the lists of members, if this machine's person made them, and what was shared
+// subject: the lists of members, if this machine's person makes them, and what was shared
 // from here, or its tombstone.
 func (s *Service) outgoing(name string, k *known) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	me, _ := scope.OpenCard(s.kept.Card)
-	if k.Owner == me.Person {
+	if k.Owner == me.Person || slices.Contains(k.is.Newest().Owners, me.Person) {
 		for i, raw := range k.Rosters {
 			all[fmt.Sprintf("%s.epoch.%d", name, i+1)] = raw
 		}

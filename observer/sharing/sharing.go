@@ -118,7 +118,7 @@ func (s *Service) answer(ctx context.Context, r schemas.ScopeRequest) (reply sch
 	case schemas.ScopeList:
 	case schemas.ScopeCard:
 		reply, err = s.certify(&r)
-	case schemas.ScopeNew, schemas.ScopeAdd, schemas.ScopeRemove:
+	case schemas.ScopeNew, schemas.ScopeAdd, schemas.ScopeRemove, schemas.ScopeOwner:
 		reply, err = s.change(ctx, r)
 	case schemas.ScopeJoin, schemas.ScopeLeave:
 		reply, err = s.join(r)
@@ -191,7 +191,7 @@ func (s *Service) list(ctx context.Context, name string) (all []schemas.MemorySc
 		newest := k.is.Newest()
 		me := s.kept.recipient()
 		_, inside := newest.Member(me)
-		one := schemas.MemoryScope{Name: n, Owner: k.Owner, Epoch: newest.Epoch, Inside: inside, Findings: slices.Clone(k.findings)}
+		one := schemas.MemoryScope{Name: n, Owner: append(slices.Clone(newest.Owners), k.Owner)[0], Epoch: newest.Epoch, Inside: inside, Findings: slices.Clone(k.findings)}
 		for _, c := range newest.Cards {
 			one.Members = append(one.Members, c.Name())
 			if why := s.stranger(ctx, c); why != "" {

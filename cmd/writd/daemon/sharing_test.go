@@ -285,6 +285,58 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 }
 
+// TestAScopeIsHandedOver has alice hand her scope to bob and leave: bob takes her out, lets
+// carol in, who believes alice's key, and brings a hub that lost everything all of it.
+func TestAScopeIsHandedOver(t *testing.T) {
+	t.Parallel()
+	h := hubtest.Start(t, 1, "alice", "bob", "carol")
+	alice, bob, carol := newSharer(t, h, "alice"), newSharer(t, h, "bob"), newSharer(t, h, "carol")
+	for _, s := range []*sharer{bob, carol} {
+		s.act(schemas.ScopeRequest{Act: schemas.ScopeCard})
+		s.act(schemas.ScopeRequest{Act: schemas.ScopeJoin, Name: "team", Owner: alice.public})
+	}
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeNew, Name: "team"})
+	hand := schemas.ScopeRequest{Act: schemas.ScopeOwner, Name: "team", Owner: "bob@example.org"}
+	if _, err := alice.try(hand); err == nil {
+		t.Error("the scope was handed to who is not in it")
+	}
+	alice.eventually("alice adds bob", func() bool {
+		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{bob.public}})
+		return err == nil
+	})
+	bob.eventually("bob is in", func() bool { return bob.scope().Inside })
+	if _, err := bob.try(hand); err == nil {
+		t.Error("bob took the scope")
+	}
+	alice.act(hand)
+	if _, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeRemove, Name: "team", Remove: []string{"bob@example.org"}}); err == nil {
+		t.Error("alice still decides")
+	}
+	bob.eventually("bob owns it", func() bool { return bob.scope().Owner == bob.public })
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeLeave, Name: "team"})
+	if err := alice.stop(); err != nil {
+		t.Fatal(err)
+	}
+	hubAdmin, err := jetstream.New(h.As(rights.AdminUser))
+	if err == nil {
+		err = hubAdmin.DeleteStream(t.Context(), rights.Memory)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.MakeStreams()
+	bob.eventually("carol's card is there again, and she comes in for alice", func() bool {
+		_, err := bob.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{carol.public}, Remove: []string{"alice@example.org"}})
+		return err == nil
+	})
+	const said = "the deploy key is rotated on the first of each month"
+	bob.note("one", said)
+	carol.eventually("carol recalls what bob shared", func() bool { return carol.knows(said) })
+	if s := carol.scope(); s.Owner != bob.public || len(s.Members) != 2 {
+		t.Errorf("carol sees %+v", s)
+	}
+}
+
 // forged is what bob would have members believe after he left, as alice's next.
 func forged(t *testing.T, bob *sharer, r scope.Record) []byte {
 	t.Helper()

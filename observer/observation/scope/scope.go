@@ -94,6 +94,23 @@ func (s Scope) Next(owner string, add []json.RawMessage, without []string, made 
 	return next, fresh, nil
 }
 
+// HandTo has a member own the scope from a roster on, in the place of the owner who is to
+// sign it.
+func (r Roster) HandTo(name, owner string) (Roster, error) {
+	var to []string
+	for _, c := range r.Cards {
+		if c.Called(name) && !slices.Contains(to, c.Person) {
+			to = append(to, c.Person)
+		}
+	}
+	if len(to) != 1 || slices.Contains(r.Owners, to[0]) {
+		return r, fmt.Errorf("%.120q is not one member of %s who does not own it yet", name, r.Scope)
+	}
+	r.Owners = slices.Clone(r.Owners)
+	r.Owners[slices.Index(r.Owners, owner)] = to[0]
+	return r, nil
+}
+
 // counting are the digests of an author's records that were not destroyed.
 func (s Scope) counting(author string) []string {
 	all := []string{}

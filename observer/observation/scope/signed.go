@@ -54,6 +54,12 @@ type Card struct {
 // Name is how its person is called, with the hash of the key.
 func (c Card) Name() string { return NameOf(c.Person) }
 
+// Called says whether a name, with or without its key, is that of the person.
+func (c Card) Called(name string) bool {
+	short, _, _ := strings.Cut(c.Person, "+")
+	return name == short || name == c.Name() || name == c.Person
+}
+
 // NameOf names a public key in short.
 func NameOf(person string) string {
 	parts := strings.SplitN(person, "+", 3)

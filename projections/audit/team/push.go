@@ -129,7 +129,7 @@ func (m *Member) run(ctx context.Context) {
 		if errors.Is(err, errDiffers) {
 			err = errors.Join(err, m.anew("the hub had copies that the log does not give"))
 		}
-		m.note(err)
+		m.note(m.refused(err))
 		if errors.Is(err, errList) || errors.Is(err, errTaken) {
 			return
 		}

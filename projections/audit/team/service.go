@@ -3,6 +3,7 @@ package team
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ func (m *Member) Endpoints() []bus.Endpoint {
 func (m *Member) answer(ctx context.Context, r schemas.TeamRequest) (schemas.TeamReply, error) {
 	switch r.Act {
 	case schemas.TeamJoin:
-		return m.join(r)
+		return m.join(ctx, r)
 	case schemas.TeamLeave:
 		return m.leave()
 	case schemas.TeamStatus:
@@ -45,7 +46,7 @@ func (m *Member) answer(ctx context.Context, r schemas.TeamRequest) (schemas.Tea
 
 // join keeps what a person chose. The daemon starts anew as a leaf of the hub, and the
 // next epoch begins: nothing has left before.
-func (m *Member) join(r schemas.TeamRequest) (reply schemas.TeamReply, err error) {
+func (m *Member) join(ctx context.Context, r schemas.TeamRequest) (reply schemas.TeamReply, err error) {
 	is := m.membership()
 	credential, err := bus.ParseCredential(r.Credential)
 	r.Member = cmp.Or(r.Member, NameIn(r.Credential))
@@ -71,8 +72,9 @@ func (m *Member) join(r schemas.TeamRequest) (reply schemas.TeamReply, err error
 	if err == nil && r.Witness != "" {
 		_, err = evidence.ParseKey(r.Witness)
 	}
+	var trust *tls.Config
 	if err == nil {
-		_, err = bus.TLS{CA: r.CA}.Config()
+		trust, err = bus.TLS{CA: r.CA}.Config()
 	}
 	if err != nil {
 		return reply, err
@@ -87,8 +89,12 @@ func (m *Member) join(r schemas.TeamRequest) (reply schemas.TeamReply, err error
 	if err := errors.Join(keepCredential(m.Credentials, r.Credential, credential), m.keep(next)); err != nil {
 		return reply, err
 	}
+	reply = schemas.TeamReply{URL: next.URL, Member: next.Member, Log: m.Key.Name(), Epoch: next.Epoch, Started: m.started}
+	if err := errors.Join(knockAt(ctx, r.URL, trust)...); err != nil {
+		reply.Problem = err.Error() // which may pass: the hub is joined all the same
+	}
 	m.Restart()
-	return schemas.TeamReply{URL: next.URL, Member: next.Member, Log: m.Key.Name(), Epoch: next.Epoch, Started: m.started}, nil
+	return reply, nil
 }
 
 // leave forgets the hub. What is there stays there; joining again begins an epoch.

@@ -36,7 +36,11 @@ func Told(act string, r schemas.TeamReply) string {
 	var b strings.Builder
 	switch {
 	case act == schemas.TeamJoin:
-		return fmt.Sprintf("Joined %s as %s. The daemon starts anew; writ team status shows what is brought.\n", r.URL, r.Member)
+		fmt.Fprintf(&b, "Joined %s as %s. The daemon starts anew; writ team status shows what is brought.\n", r.URL, r.Member)
+		if r.Problem != "" {
+			fmt.Fprintf(&b, "Not all is well there now: %s\n", r.Problem)
+		}
+		return b.String()
 	case act == schemas.TeamLeave:
 		return fmt.Sprintf("Left %s. What %s brought there stays there; joining again begins epoch %d or a later one.\n", r.URL, r.Member, r.Epoch+1)
 	case act == schemas.TeamDoctor:

@@ -2,6 +2,7 @@ package team_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,18 +65,27 @@ type machine struct {
 	team   *team.Member
 	stop   func()
 	told   []string // ids of events that it was told are stored
+	trees  map[schemas.Stream]*tree
+	every  time.Duration // between two looks for checkpoints, 0 for a tenth of a second
+	ahead  time.Duration // of its clock
 }
 
 func newMachine(t testing.TB, h *hubtest.Hub, member, urls string) *machine {
 	t.Helper()
 	m := &machine{t: t, dir: t.TempDir(), hub: urls, member: member, auditor: newAuditor(t)}
+	m.join(h)
+	return m
+}
+
+// join has a new machine be a leaf, until the test ends.
+func (m *machine) join(h *hubtest.Hub) {
+	m.t.Helper()
 	m.start(nil)
-	_, err := m.ask(schemas.TeamRequest{Act: schemas.TeamJoin, URL: urls, Credential: hubtest.Credential(member), CA: h.CA, List: leaving.ListDigest()})
+	_, err := m.ask(schemas.TeamRequest{Act: schemas.TeamJoin, URL: m.hub, Credential: hubtest.Credential(m.member), CA: h.CA, List: leaving.ListDigest()})
 	m.must(err)
 	m.end()
 	m.start(h)
-	t.Cleanup(m.end)
-	return m
+	m.t.Cleanup(m.end)
 }
 
 func (m *machine) must(err error) {
@@ -102,11 +112,12 @@ func (m *machine) start(h *hubtest.Hub) {
 	m.log, err = bus.Connect(context.Background(), bus.Options{Dial: dial, User: own.User, Password: own.Password, Timeout: 3 * time.Minute})
 	m.must(err)
 	m.must(m.log.EnsureStreams(context.Background(), bus.Retention{}))
+	m.trees = map[schemas.Stream]*tree{}
 	m.writer = m.log.Writer(bus.WriterOptions{Source: "/writ/test", Now: time.Now, Redact: func(p schemas.Payload) schemas.Payload { return p }})
 	options := team.Options{
 		Folder: m.dir, Credentials: filepath.Join(m.dir, "credentials"), Log: m.log, Key: m.auditor.key, Public: m.auditor.public, Seed: []byte(m.auditor.public),
 		Grown: m.grown,
-		Clean: func(text string) string { return text }, Now: time.Now, Every: 100 * time.Millisecond, Restart: func() {},
+		Clean: func(text string) string { return text }, Now: func() time.Time { return time.Now().Add(m.ahead) }, Every: cmp.Or(m.every, 100*time.Millisecond), Restart: func() {},
 	}
 	options.Hub, options.Reached = m.server.Hub()
 	var stop func()
@@ -129,33 +140,41 @@ func (l leaves) ReadHashes(at []int64) (all []tlog.Hash, err error) {
 	return all, nil
 }
 
+// tree is the log's own tree over a stream, as far as it was read.
+type tree struct {
+	evidence.Frontier
+	stored leaves
+}
+
+func (t *tree) add(records []schemas.Record) error {
+	for _, r := range records {
+		leaf := new(evidence.Hasher).Leaf(r.Message)
+		more, err := tlog.StoredHashesForRecordHash(t.Size(), leaf, t.stored)
+		if err != nil {
+			return err
+		}
+		t.stored = append(t.stored, more...)
+		t.Add(leaf)
+	}
+	return nil
+}
+
 // grown signs the log's own tree as it stands.
 func (m *machine) grown(s schemas.Stream, than int64) (string, int64, []evidence.Hash, error) {
-	var stored leaves
-	var tree evidence.Frontier
-	err := m.log.Follow(context.Background(), s, 0, bus.FollowOptions{UntilEnd: true}, func(records []schemas.Record) error {
-		for _, r := range records {
-			leaf := new(evidence.Hasher).Leaf(r.Message)
-			more, err := tlog.StoredHashesForRecordHash(tree.Size(), leaf, stored)
-			if err != nil {
-				return err
-			}
-			stored = append(stored, more...)
-			tree.Add(leaf)
-		}
-		return nil
-	})
-	if err != nil || tree.Size() <= than {
+	t := cmp.Or(m.trees[s], &tree{})
+	m.trees[s] = t
+	err := m.log.Follow(context.Background(), s, uint64(t.Size()), bus.FollowOptions{UntilEnd: true}, t.add)
+	if err != nil || t.Size() <= than {
 		return "", 0, nil, err
 	}
 	var proof []evidence.Hash
 	if than > 0 {
-		if proof, err = tlog.ProveTree(tree.Size(), than, stored); err != nil {
+		if proof, err = tlog.ProveTree(t.Size(), than, t.stored); err != nil {
 			return "", 0, nil, err
 		}
 	}
-	signed, err := evidence.Sign(evidence.Checkpoint{Log: m.auditor.key.Name(), Stream: s, Size: tree.Size(), Root: tree.Root(), First: 1, Time: time.Now().UTC().Truncate(time.Second)}, m.auditor.key)
-	return string(signed), tree.Size(), proof, err
+	signed, err := evidence.Sign(evidence.Checkpoint{Log: m.auditor.key.Name(), Stream: s, Size: t.Size(), Root: t.Root(), First: 1, Time: time.Now().UTC().Truncate(time.Second)}, m.auditor.key)
+	return string(signed), t.Size(), proof, err
 }
 
 func (m *machine) end() {

@@ -65,7 +65,7 @@ func (a *app) scopeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "scope [NAME]", Short: "List whom observations are shared with, or change that",
 		Long:    "Without a flag it lists the scopes, or one. --card prints the key of this machine,\ncertified with yours; its owner adds it. Each change of the members begins an epoch with\na key of its own: who is out reads nothing that is shared later, and who is new nothing\nthat was shared before, save with --earlier.",
-		Example: "  writ memory scope team --new\n  writ memory scope --card > bob.card\n  writ memory scope team --add bob.card\n  writ memory scope team --join alice@example.org+1a2b3c4d+AbC…\n  writ memory scope team --remove bob@example.org\n  writ memory scope team --out /mnt/share\n  writ memory scope team --take /mnt/share",
+		Example: "  writ memory scope team --new\n  writ memory scope --card > bob.card\n  writ memory scope team --add bob.card\n  writ memory scope team --join alice@example.org+1a2b3c4d+AbC…\n  writ memory scope team --remove bob@example.org\n  writ memory scope team --owner carol@example.org\n  writ memory scope team --out /mnt/share\n  writ memory scope team --take /mnt/share",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Name = strings.Join(args, "")
@@ -89,6 +89,7 @@ func (a *app) scopeCommand() *cobra.Command {
 	f.Bool(schemas.ScopeCard, false, "print the card of this machine")
 	f.Bool(schemas.ScopeNew, false, "begin the scope, as its owner")
 	f.StringVar(&r.Owner, schemas.ScopeJoin, "", "believe the owner with this public `key`")
+	f.StringVar(&r.Owner, schemas.ScopeOwner, "", "`name` of the member who owns the scope from now on, in your place")
 	f.Bool(schemas.ScopeLeave, false, "believe nothing of the scope any more")
 	f.StringArrayVar(&r.Add, schemas.ScopeAdd, nil, "`card` file of who comes in, or at a hub their public key (may be repeated)")
 	f.StringArrayVar(&r.Remove, schemas.ScopeRemove, nil, "`name` of who goes (may be repeated)")
@@ -96,6 +97,6 @@ func (a *app) scopeCommand() *cobra.Command {
 	f.StringVar(&r.Dir, schemas.ScopeOut, "", "write what others need to a `folder`")
 	f.StringVar(&r.Dir, schemas.ScopeTake, "", "read what others wrote to a `folder`")
 	f.BoolVar(&yes, "yes", false, "do not ask")
-	c.MarkFlagsMutuallyExclusive(schemas.ScopeCard, schemas.ScopeJoin, schemas.ScopeLeave, schemas.ScopeAdd, schemas.ScopeOut, schemas.ScopeTake)
+	c.MarkFlagsMutuallyExclusive(schemas.ScopeCard, schemas.ScopeJoin, schemas.ScopeOwner, schemas.ScopeLeave, schemas.ScopeAdd, schemas.ScopeOut, schemas.ScopeTake)
 	return c
 }
