@@ -43,8 +43,8 @@ type Options struct {
 	// Watches bounds the folders that are watched, of all projects that share it;
 	// nil bounds nothing.
 	Watches *Watches
-	// Lean lets less garbage gather until it is undone, which is while many files
-	// are read; nil lets gather what gathers.
+	// Lean lets less garbage gather until it is undone, which is while many files,
+	// or a saved index, are read; nil lets gather what gathers.
 	Lean func() (undo func())
 	// Warn is told of a saved index that cannot be used; nil tells nobody.
 	Warn func(string)
@@ -123,6 +123,13 @@ func Open(o Options) (*Project, error) {
 	}
 	p.asked.Store(&o.Catalog.Globs)
 	return p, nil
+}
+
+func (o Options) lean() (undo func()) {
+	if o.Lean == nil {
+		return func() {}
+	}
+	return o.Lean()
 }
 
 // Root is the project's folder.

@@ -179,6 +179,7 @@ func (p *Project) restored(ctx context.Context) *Snapshot {
 	var s *Snapshot
 	if err == nil {
 		defer func() { _ = f.Close() }()
+		defer p.options.lean()()
 		s, err = p.take(ctx, f)
 	}
 	if ctx.Err() != nil {

@@ -18,6 +18,7 @@ type savedTree struct {
 	journal *journal
 	file    string
 	said    []string
+	lean    int // how often less garbage was let gather, and ten times how often that ended
 }
 
 func newSavedTree(t *testing.T) *savedTree {
@@ -40,6 +41,7 @@ func (tr *savedTree) process() *Project {
 	p, err := Open(Options{
 		Root: tr.root, Record: tr.journal.record, Now: time.Now, Workers: 2, Catalog: tr.journal.fold("**"),
 		Saved: tr.file, Warn: func(text string) { tr.said = append(tr.said, text) },
+		Lean: func() func() { tr.lean++; return func() { tr.lean += 10 } },
 	})
 	if err != nil {
 		tr.t.Fatal(err)
@@ -73,6 +75,9 @@ func TestASavedIndexSparesReadingTheFiles(t *testing.T) {
 	tr.save(t)
 	if built := tr.next(t); built.Read != 0 || built.Unchanged != 3 || len(tr.said) > 0 {
 		t.Fatalf("nothing changed: %+v, said %q", built, tr.said)
+	}
+	if tr.lean != 11 {
+		t.Errorf("a saved index was read with as much garbage as there is: %d", tr.lean)
 	}
 	tr.write("a.go", "package a\n\nfunc Wait() {}\n")
 	tr.remove("docs/b.md")

@@ -63,6 +63,10 @@ var vendorNames = map[string]bool{
 // maxIgnoreFile bounds an ignore file, bytes.
 const maxIgnoreFile = 1 << 20
 
+// excludeFile has a repository's own exclusions, in the folder info of what its
+// worktrees share.
+const excludeFile = "exclude"
+
 // ErrGlob is returned for a glob that cannot be understood.
 var ErrGlob = glob.ErrGlob
 
@@ -75,6 +79,7 @@ type selection struct {
 	// private is a folder of nobody's business, from the project; "" for none.
 	private string
 	above   gitignore.Files // ignore files of the repository's folders above the project
+	info    string          // the folder of the repository's own exclusions, "" for none
 }
 
 // CheckGlobs returns ErrGlob naming the first glob that cannot be understood.
@@ -89,32 +94,33 @@ func newSelection(root string, globs []string, private string) (*selection, erro
 	if rel, err := filepath.Rel(root, private); private != "" && err == nil {
 		s.private = filepath.ToSlash(rel)
 	}
-	s.above = aboveOf(root)
+	s.above, s.info = aboveOf(root)
 	var err error
 	s.globs, err = glob.ParseAll(globs)
 	return s, err
 }
 
 // aboveOf reads the ignore files between the top of the repository that holds a
-// project and the project, and the repository's own exclusions.
-func aboveOf(root string) (all gitignore.Files) {
+// project and the project, and the repository's own exclusions, in the folder info.
+func aboveOf(root string) (all gitignore.Files, info string) {
 	top := root
 	for !isThere(filepath.Join(top, ".git")) {
 		parent := filepath.Dir(top)
 		if parent == top {
-			return nil // in no repository
+			return nil, "" // in no repository
 		}
 		top = parent
 	}
 	rel, err := filepath.Rel(top, root)
 	if err != nil {
-		return nil
+		return nil, ""
 	}
 	lead := filepath.ToSlash(rel)
 	if lead == "." {
 		lead = ""
 	}
-	if text, err := readSmall(filepath.Join(commonOf(top), "info", "exclude")); err == nil {
+	info = filepath.Join(commonOf(top), "info")
+	if text, err := readSmall(filepath.Join(info, excludeFile)); err == nil {
 		all = append(all, ignoreFile(".git/info/exclude", "", lead, text))
 	}
 	for dir := top; dir != root; {
@@ -124,7 +130,7 @@ func aboveOf(root string) (all gitignore.Files) {
 		first, rest, _ := strings.Cut(lead, "/")
 		dir, lead = filepath.Join(dir, first), rest
 	}
-	return all
+	return all, info
 }
 
 // commonOf is where the repository at a folder keeps what its worktrees share: .git,

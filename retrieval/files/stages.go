@@ -26,12 +26,12 @@ const (
 // ended begins again where it was: nobody sees it before the build has ended. Later
 // on what is done can be found, and no more is in memory than a stage takes.
 //
-// Where files left, renames are found among all that came, which wait for the last
-// stage.
+// Where files left, renames are found among those that came with as many bytes,
+// which wait for the last stage.
 func (p *Project) stages(ctx context.Context, w *work) error {
 	var came []Entry
 	if len(w.gone) > 0 {
-		w.entries, came = apart(w.entries, p.catalog)
+		w.entries, came = apart(w.entries, w.gone, p.catalog)
 	}
 	for n := p.stageOf(w.entries); n < len(w.entries); n = p.stageOf(w.entries) {
 		part := &work{update: Update{Unasked: w.update.Unasked, Force: w.update.Force, Some: true}, sel: w.sel, entries: w.entries[:n:n], next: map[string]*file{}, before: w.before, begun: w.begun, all: w.all}
@@ -57,16 +57,20 @@ func (p *Project) stages(ctx context.Context, w *work) error {
 	return nil
 }
 
-// apart parts files that the log knows from those that came.
-func apart(entries []Entry, by catalog.State) (known, came []Entry) {
+// apart parts files that one of those that are gone may have become from the rest.
+func apart(entries []Entry, gone []string, by catalog.State) (rest, came []Entry) {
+	sizes := map[int64]bool{}
+	for _, path := range gone {
+		sizes[by.Files[path].File.Bytes] = true
+	}
 	for _, e := range entries {
-		if _, is := by.Files[e.Path]; is {
-			known = append(known, e)
+		if _, known := by.Files[e.Path]; known || !sizes[e.Size] {
+			rest = append(rest, e)
 		} else {
 			came = append(came, e)
 		}
 	}
-	return known, came
+	return rest, came
 }
 
 // stageOf is how many files the next stage looks at.

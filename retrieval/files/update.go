@@ -181,8 +181,8 @@ func (p *Project) update(ctx context.Context, u Update, globs []string) (Built, 
 		}
 	}
 	w.all = len(w.entries)
-	if w.all > manyRead && p.options.Lean != nil {
-		defer p.options.Lean()()
+	if w.all > manyRead {
+		defer p.options.lean()()
 	}
 	if err := p.stages(ctx, w); err != nil {
 		return Built{}, err

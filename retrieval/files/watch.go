@@ -114,7 +114,11 @@ func (w *watch) note(event fsnotify.Event) bool {
 	if err != nil {
 		return false
 	}
-	if vcsNames[filepath.Base(rel)] {
+	if filepath.Base(filepath.Dir(event.Name)) == "info" && filepath.Base(rel) == excludeFile {
+		w.all = true
+		return true
+	}
+	if vcsNames[filepath.Base(rel)] || !filepath.IsLocal(rel) {
 		return false
 	}
 	if rel == "." || len(w.dirty) >= manyPaths {

@@ -111,6 +111,29 @@ func TestWatchFollowsEditors(t *testing.T) {
 	checkFresh(t, w.project, w.journal)
 }
 
+// What a repository excludes for itself is not in the project's own folders, and in
+// a worktree not even below them.
+func TestWatchFollowsTheExclusionsOfARepository(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	tr.write("main/.git/worktrees/w/commondir", "../..\n")
+	tr.write("main/.git/info/exclude", "")
+	tr.write("main/private.md", "# private\n")
+	tr.write("w/.git", "gitdir: ../main/.git/worktrees/w\n")
+	tr.write("w/private.md", "# private\n")
+	main, worktree := watchTree(t, tree{t, tr.at("main")}, "**"), watchTree(t, tree{t, tr.at("w")}, "**")
+	tr.write("main/.git/info/exclude", "private.md\n")
+	tr.write("main/.git/info/refs", "x\n")
+	for name, w := range map[string]*watched{"the repository": main, "its worktree": worktree} {
+		w.settle(t)
+		s := w.project.Current()
+		if _, found := s.Document("private.md"); found {
+			t.Errorf("%s still has private.md", name)
+		}
+		checkFresh(t, w.project, w.journal)
+	}
+}
+
 func TestWatchSurvivesABurst(t *testing.T) {
 	t.Parallel()
 	tr := newTree(t)

@@ -166,31 +166,33 @@ func (l *language) phrase(text []token) (english string, words int) {
 			return english, n
 		}
 	}
-	return l.word(text[0].folded), 1
+	return l.word(text[0].folded, mostParts), 1
 }
 
 const (
-	shortestEntry = 4 // letters of an entry that others may follow
-	longestEnding = 4 // letters of an inflection
+	shortestEntry = 4  // letters of an entry that others may follow
+	longestEntry  = 24 // at most
+	longestEnding = 4  // letters of an inflection
+	mostParts     = 4  // of a compound: what has more may be cut in more ways than can be tried
 )
 
 // joints are what German puts between the parts of a compound.
 var joints = []string{"", "s", "n", "en", "es", "er", "e"}
 
-// word is the English of a word, of its stem or of the parts of a compound; "" is
-// not known.
-func (l *language) word(word string) string {
+// word is the English of a word, of its stem or of the parts of a compound, which
+// are so many at most; "" is not known.
+func (l *language) word(word string, parts int) string {
 	if english := l.words[word]; english != "" {
 		return english
 	}
-	for end := len(word) - 1; end >= shortestEntry; end-- {
+	for end := min(len(word)-1, longestEntry); end >= shortestEntry; end-- {
 		stem := l.words[word[:end]]
 		if stem == "" {
 			continue
 		}
 		for _, joint := range joints {
-			if tail, ok := strings.CutPrefix(word[end:], joint); ok && len(tail) >= shortestEntry {
-				if rest := l.word(tail); rest != "" {
+			if tail, ok := strings.CutPrefix(word[end:], joint); ok && parts > 1 && len(tail) >= shortestEntry {
+				if rest := l.word(tail, parts-1); rest != "" {
 					return stem + " " + rest
 				}
 			}

@@ -56,6 +56,9 @@ func TestEntriesOfTheTable(t *testing.T) {
 		}
 		for word := range l.words {
 			for part := range strings.SplitSeq(word, "_") {
+				if len(part) > longestEntry {
+					t.Errorf("%q has more than %d letters", part, longestEntry)
+				}
 				if fold(part) != part {
 					t.Errorf("%q is not folded", word)
 				}
@@ -64,6 +67,15 @@ func TestEntriesOfTheTable(t *testing.T) {
 				t.Errorf("%q has more than %d words", word, longestPhrase)
 			}
 		}
+	}
+}
+
+// A word that can be cut in more ways than anybody could try costs no more than
+// another: "felder" is an entry, and so is "feld", which "er" may follow.
+func TestAWordOfManyPartsEnds(t *testing.T) {
+	word := strings.Repeat("felder", 60) + "qqqqq"
+	if got := English("die Abfrage der "+word, nothing); got != "the query the "+word {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -269,7 +269,9 @@ func TestDashboard(t *testing.T) {
 	t.Run("a page that cannot be read says why", func(t *testing.T) {
 		result[string](p, `location.hash = "#/session/nope"`)
 		p.do(chromedp.WaitVisible(`//main/p[contains(text(), "there is no session")]`))
-		result[string](p, `location.hash = "#/"`)
+		result[string](p, `window.served = fetch; window.fetch = () => Promise.reject(new Error("cut")); location.hash = "#/decisions"`)
+		p.do(chromedp.WaitVisible(`//p[@id="count"][contains(text(), "Writ cannot be reached")]`))
+		result[string](p, `window.fetch = window.served; location.hash = "#/"`)
 	})
 
 	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(chromedp.CSS(".card.call .plan")))

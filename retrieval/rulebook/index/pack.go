@@ -52,8 +52,11 @@ func (p *packed) documents(view storedDocuments) (docs []retrieval.Document, fou
 		return nil, false, nil //nolint:nilerr // a file that cannot be used is as good as none: what it holds is in the view
 	}
 	defer func() {
-		if !found {
-			file.Pages().Drop()
+		switch {
+		case err != nil:
+			file.Pages().Drop() // what the error says may point into it
+		case !found:
+			file.Pages().Free() // and with it its place on the disk
 		}
 	}()
 	var stored [][]byte

@@ -1,4 +1,4 @@
-import { card, chip, clock, fill, h, last, say, short } from './dom.js';
+import { card, chip, clock, fill, h, last, short } from './dom.js';
 import { after, following, get, onEvents } from './net.js';
 import { link } from './sessions.js';
 import { told } from './told.js';
@@ -20,7 +20,7 @@ export async function decisions(main, signal) {
   const words = h('input', { type: 'search', placeholder: 'Filter by session, tool, path, rule, reason', 'aria-label': 'Filter' });
   const span = h('select', { 'aria-label': 'Span' }, spans.map(([n, t]) => h('option', { value: n }, t)));
   const hold = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
-  const state = { all: [], came: 0, fitting: 0, waits: [], before: 0, paused: false };
+  const state = { all: [], came: 0, fitting: 0, waits: [], before: 0, paused: false, problem: '' };
   const fits = (e) => (!verdict.value || e.data.verdict === verdict.value)
     && (!words.value || JSON.stringify([e.aggregate.id, e.type, e.data]).toLowerCase().includes(words.value.toLowerCase()));
   const wanted = (e) => e.type === 'tool.decided' || also.has(e.type);
@@ -70,11 +70,11 @@ export async function decisions(main, signal) {
       await following;
       const page = await recorded(span.value ? new Date(Date.now() - span.value * 3600e3) : null);
       if (signal.aborted || own !== asked) return; // another span was chosen meanwhile
-      Object.assign(state, { all: [], came: page.left, before: page.before });
+      Object.assign(state, { all: [], came: page.left, before: page.before, problem: '' });
       known = page.last;
       add([...page.events, ...state.waits.splice(0).filter((e) => after(e, known))]);
     } catch (error) {
-      say(error.message);
+      if (own === asked) state.problem = error.message;
     }
     loaded = true;
     draw();
@@ -117,6 +117,7 @@ async function firstSince(since, end) {
 function holds(state, rows) {
   const n = (x) => x.toLocaleString();
   const newest = state.all[0];
+  if (state.problem) return [`What was decided cannot be read. ${state.problem}`];
   const parts = [newest ? `${n(rows)} of ${n(state.came)} shown, the newest is sessions/${newest.position.seq}` : 'Nothing was decided yet'];
   if (state.fitting > rows) parts.push(`${n(state.fitting - rows)} more fit the filter`);
   if (state.came > state.all.length) parts.push(`${n(state.came - state.all.length)} older ones are not held here any more`);
