@@ -41,11 +41,14 @@ const after = `(?: (?:` + asIs +
 	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
 	`|thanks(?: a lot| so much| a million| again)?|thank you(?: very much| so much)?|please|danke(?: dir| euch| sehr| schön)?|merci beaucoup|muchas gracias|grazie mille|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + mild + `|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
-const sound = `(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice|solid|reasonable|sensible|clean)`
+// mild praise is no go-ahead of its own.
+const mild = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:solid|reasonable|sensible|clean)(?: to me| to us)?`
+
+const sound = `(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)`
 
 var forms = compileForms(
 	// approved · lgtm · approve · approved by me

@@ -88,7 +88,7 @@ func harmless(c clause) bool {
 	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
 		return false
 	}
-	if len(rest) == len(c.words) && !slices.ContainsFunc(rest, func(w string) bool { return !craft[w] && !determiners[w] && w != "and" && w != "all" }) {
+	if len(rest) == len(c.words) && names(rest) {
 		return false
 	}
 	n := len(rest) // "use table tests for the retries": what the work is about may be anything
@@ -97,6 +97,18 @@ func harmless(c clause) bool {
 	}
 	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] && !craft[w] })
 }
+
+// names tells whether words only name something: "docs and tests", "the small suite".
+func names(words []string) bool {
+	alone := func(w string) bool { return craft[w] || quantifiers[w] || determiners[w] || w == "and" }
+	return !slices.ContainsFunc(words, func(w string) bool { return !alone(w) }) ||
+		(quantifiers[words[0]] || determiners[words[0]]) && anyOf(words, craft) && !anyOf(words, acts)
+}
+
+var (
+	quantifiers = set("all every each both these those")
+	acts        = set("is are be have go now next proceed continue start begin use keep run follow commit pass thanks")
+)
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|i (?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) `)
