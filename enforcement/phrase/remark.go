@@ -128,7 +128,7 @@ func leadsTo(p, approval part) bool {
 		return false
 	}
 	if !same && approval.letter {
-		return !changeVerbs[firstWord(p.clause)]
+		return !changeVerbs[firstWord(p.clause)] && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
 		return false
@@ -144,6 +144,19 @@ func leadsTo(p, approval part) bool {
 // foreign are things of other hands that get approved, too. An approval that names
 // nothing is of what was named before it.
 var foreign = lazyregexp.New(`(?:^| )(?:prs?|mrs?|(?:pull|merge) requests?|branch|commits|release|deployment|invoice|budget|expenses|vacation|holidays?|#\d+)(?: |$)`)
+
+// demands tells whether a clause of a letter bounds the approval below it, or asks for
+// something else. Remarks of what comes later, and as it should, do neither.
+func demands(c clause) bool {
+	rest := remainder(c)
+	text := strings.Join(rest, " ")
+	return demanding.MatchString(text) || adverse.MatchString(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
+}
+
+var (
+	demanding = lazyregexp.New(`\b(?:should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	mildly    = set("would should part parts half later tomorrow more less rather not no none nothing who he she they his her him their better say says said told tells wrote writes heard yet want need when")
+)
 
 // letter tells whether the approval ends a text of some length that speaks of
 // reading and agreeing and of nobody else's words.
