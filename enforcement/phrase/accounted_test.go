@@ -71,7 +71,6 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved. Next time a bit shorter please.",
 		"aprobado approved thx",
 		"Plan ist approved, danke!",
-		"You have my go, the plan is approved.",
 		"The plan can be implemented as is, approved.",
 		"With the latest changes the plan is approved.",
 		"Naming and structure are fine. Approved.",

@@ -13,9 +13,9 @@ var (
 	strongGoAhead = lazyregexp.New(`^(?:` +
 		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
 		`|(?:just )?go|(?:just )?go ahead|go for it|go on|keep going|get going|(?:run|roll|go) with it|have at it|full (?:speed|steam) ahead|knock yourself out|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:get going|go|move|roll|(?:ship|build|implement|code) (?:it|this))|let us do (?:it|this)|let us (?:start|begin|proceed|continue|code|move on)|start|begin|get started|let us get started|start now|go now` +
-		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|cleared|free) to (?:go|start|begin|proceed)|permission granted|let us get (?:this|it) done|please (?:do|proceed|go ahead|continue|start|begin)` +
+		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:(?:you|we) are )?(?:good|clear|cleared|free) to (?:go|start|begin|proceed)|permission granted|let us get (?:this|it) done|please (?:do|proceed|go ahead|continue|start|begin)` +
 		`|signed off|(?:you have (?:got )?(?:the|a|my) )?green light|i agree|i accept|i confirm|fine (?:by|with|for) me|(?:that )?works|sounds like a plan|i am happy with (?:it|this|that)` +
-		`|make it happen|(?:it |that )is a yes|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
+		`|make it happen|(?:it |that )is a (?:yes|go)|you (?:have|have got|got) (?:my|the|a) (?:go|ok|okay)|(?:good|fine|great|perfect|nice) ` + asIs + `|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
 		`)(?: (?:` + asIs + `|please|now|then|thanks|thank you|claude|sir|(?:from|for|by|with) (?:me|us|my side)))*$`)
 
 	// beginning asks for the work itself.
@@ -23,7 +23,11 @@ var (
 	work      = lazyregexp.New(`^(?:to |you (?:can|may) (?:now )?)?(?:(?:implement|code|build|make|write|do|ship)(?: (?:it|this|that|them|exactly|everything|the code|the implementation|the (?:failing )?tests|the (?:test )?skeletons))?|(?:implement|build|code) (?:the|this|your) plan|make (?:it|them|the tests) (?:pass|green)|write the (?:failing )?(?:tests|skeletons) first|run the tests|go|start|begin)(?: ` + asIs + `| now| next| please| then| today)*$`)
 
 	thanking   = lazyregexp.New(`^(?:many )?(?:thanks|thank you) (?:again |so much |a lot )?for `)
-	politeness = lazyregexp.New(`^(?:aight|sorry for the (?:delay|wait)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:` + named + ` )?` + mild + `|(?:(?:that|this|it) is )?(?:very )?(?:good|great|nice|cool|fine|perfect|correct|solid|reasonable|fair|fair enough)|(?:` + named + ` )?makes (?:(?:total|perfect|complete|good) )?sense(?: to me)?|(?:i )?(?:like|love) (?:it|this|` + named + `)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	politeness = lazyregexp.New(`^(?:aight|finally|at last|much appreciated|all set|(?:(?:i am|we are) )?(?:all )?good|(?:(?:that|this|it) )?(?:will|should) (?:do|work)|(?:much |way |even |far )?better(?: now)?|(?:leave|keep) (?:it|this|that|everything|them) ` + asIs + `|do not change (?:a thing|anything)|(?:i )?(?:have )?(?:got|seen|saw) (?:it|this|that|them|everything|` + named + `)|sorry for the (?:delay|wait)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:` + named + ` )?` + mild + `|(?:(?:that|this|it) is )?(?:very )?(?:good|great|nice|cool|fine|perfect|correct|solid|reasonable|fair|fair enough)|(?:` + named + ` )?makes (?:(?:total|perfect|complete|good) )?sense(?: to me)?|(?:i )?(?:like|love) (?:it|this|` + named + `)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+
+	// acknowledging takes note of what the agent said; with a yes it may only answer.
+	acknowledging = lazyregexp.New(`\b(?:sense|got (?:it|that|this|them|everything)|seen|saw|correct|fair|(?:will|should) (?:do|work))\b`)
+	setsGoing     = lazyregexp.New(`\b(?:go|proceed|continue|start|begin|carry on|ship|do it|implement|build|code|let us|with it)\b`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
 	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|let us (?:go|proceed|start)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased|agree)|i (?:(?:sign|signed)|am signing) off|signing off) (?:with|on) (?:it|this|that|` + named + `)` +
@@ -62,6 +66,9 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 	}
 	if len(t.sentences) == 0 {
 		return "", t.thumbs
+	}
+	if all := t.words(); acknowledging.MatchString(all) && !setsGoing.MatchString(all) {
+		return "", false
 	}
 	strong, words, named := t.thumbs, 0, Gate("")
 	for _, s := range t.sentences {

@@ -368,7 +368,7 @@ var contractions = map[string]string{
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
 	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
-	"goahead": "go ahead", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
+	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
 }
 
 var suffixes = []struct{ suffix, word string }{
