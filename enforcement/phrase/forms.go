@@ -46,7 +46,7 @@ var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
 // mild praise is no go-ahead of its own.
-const mild = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:solid|reasonable|sensible|clean)(?: to me| to us)?`
+const mild = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:solid|reasonable|sensible|clean|alright|awesome|amazing|lovely|legit)(?: to me| to us)?`
 
 const sound = `(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)`
 
