@@ -17,7 +17,7 @@ import (
 var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then
  all every each both everything here there you your me us we i my our have very really quite lot
  please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
- solid thorough careful quick detailed helpful job work stuff effort analysis write-up explanation enjoy hi hello hey
+ solid thorough careful quick detailed helpful job work stuff effort enjoy hi hello hey
  dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate ok okay yes yep sure indeed
  absolutely definitely exactly happy glad btw fyi finally today always
  go ahead proceed continue start begin carry move onwards next implement implementing build coding write writing make do ship
@@ -25,7 +25,7 @@ var plain = set(`a an the this that these those it them its and to of for in on 
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
 var craft = set(`commits tests test table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
- readme changelog entry tabs spaces pytest clock logger types hints race benchmarks suite code implementation steps`)
+ readme changelog entry tabs spaces pytest clock logger types hints race benchmarks suite code implementation`)
 
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
@@ -42,7 +42,7 @@ var asides = lazyregexp.New(` (?:` +
 	`|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)` +
 	`|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell +
 	`|i (?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result))` + spell +
-	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
+	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|in (?:small|tiny|short) steps|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
 	`|afterwards (?:run|commit|add|update|write)|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too` +
 	`|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|release notes)(?: entry)?` +
 	`)(?: |$)`)
@@ -234,7 +234,7 @@ func remainder(c clause) []string {
 var (
 	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(`read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
  clear complete fine good great nice right sound solid simple short small sweet quick thorough careful covered covers cover addressed addresses correct
  answered answers fixed closed resolved settled gone done convinced convinces convincing understand meant like liked love happy satisfied sense works matches match meets
@@ -243,7 +243,7 @@ var (
  manageable plausible impressive impressed pleased lovely awesome amazing super cool okay ok thought valid explained described written structured helpful realistic feasible appreciate verified validated skimmed trust support confident nicely clearer simpler cleaner shorter nicer easier stronger
  finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am just step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
+	reading = set(`am just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
  plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from
  into out about how what where sorry time last previous us especially kept keeps took added split catch choice reason reasons
  approach strategy design naming structure solution outline coffee expected enough at sceptical reading
