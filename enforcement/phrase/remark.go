@@ -42,7 +42,7 @@ var asides = lazyregexp.New(` (?:` +
 	`|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)` +
 	`|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell +
 	`|i (?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result))` + spell +
-	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|in (?:small|tiny|short) steps|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
+	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|moving on|(?:that|this) is the one|that was (?:quick|fast)|let us see how it goes|in (?:small|tiny|short) steps|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
 	`|afterwards (?:run|commit|add|update|write)|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too` +
 	`|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|release notes)(?: entry)?` +
 	`)(?: |$)`)
