@@ -23,33 +23,38 @@ const (
 	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
 	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
 	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `|` + pronoun + `)`
-	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already) )*`
+	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already|still) )*`
 	approved = `(?:approved|approve|approving|lgtm)`
 	mine     = `(?:my|our) (?:(?:full|explicit|formal|official|unconditional|final) )?`
 )
 
 // asIs says that nothing is to change.
-const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised|expected|(?:i )?(?:imagined|hoped)))`
+const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised|expected|this|(?:i )?(?:imagined|hoped)))`
 
 // after are remarks that may stand behind an approval without changing it.
 const after = `(?: (?:` + asIs +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
-	`|above|here|now|today|again|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
+	`|above|here|now|today|again|finally|at last|once more|much appreciated|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
 	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
 	`|no (?:further |more )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?)(?: (?:needed|required|necessary|from me|from my side|left|at all))?` +
 	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|ok|okay|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
 	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
 	`|thanks(?: a lot| so much| a million| again)?|thank you(?: very much| so much)?|please|danke(?: dir| euch| sehr| schön)?|merci beaucoup|muchas gracias|grazie mille|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
 
-var lead = `(?:(?:yes|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + mild + `|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
-const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
+const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
+
+// mild praise is no go-ahead of its own.
+const mild = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:solid|reasonable|sensible|clean|alright|awesome|amazing|lovely|legit)(?: to me| to us)?`
+
+const sound = `(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)`
 
 var forms = compileForms(
 	// approved · lgtm · approve · approved by me
 	adverb+approved+`(?: `+approved+`)*`,
 	// the plan is approved · tests approved · everything has been approved
-	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby) )?`+adverb+`(?:approved|lgtm)`,
+	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby|(?:is|are) all) )?`+adverb+`(?:approved|lgtm)`,
 	// I approve · we approve these skeletons · I'm approving this plan
 	`(?:i|we) `+adverb+`(?:approve|approved|have `+adverb+`approved|(?:am|are) `+adverb+`approving|(?:am|are) (?:happy|glad|pleased) to approve)(?: of)?(?: `+object+`)?`,
 	// approve the tests · approved all of them
@@ -61,7 +66,7 @@ var forms = compileForms(
 	`(?:you|`+object+`) (?:have|has|got|have got|gets|get|now have) `+mine+`approval(?: (?:for|of|on|to) (?:`+object+`|proceed|start|go ahead|continue|implement|begin))?`,
 	`(?:i|we) `+adverb+`(?:give|grant|am giving|are giving) (?:(?:you|`+object+`) )?`+mine+`approval(?: (?:for|of|on|to) `+object+`)?`,
 	`(?:`+mine+`|plan |test |tests )?approval (?:is )?(?:hereby |now )?(?:given|granted)`,
-	`(?:this is|here is|consider this|take this as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
+	`(?:this is|here is|giving(?: you)?|consider this|take this as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
 	// consider the plan approved
 	`(?:you can |you may )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
 	// that is an lgtm from me
@@ -71,6 +76,7 @@ var forms = compileForms(
 	`(?:very |really |more than )?(?:happy|glad|pleased) to approve(?: `+object+`)?`,
 	// you have the approval for the plan
 	`you (?:have|have got|got) the approval (?:for|of) `+object,
+	`you (?:have|have got|got) approval(?: (?:for|of) `+object+`)?`,
 	// the apostrophe left out
 	`its `+adverb+`(?:all )?approved`,
 )
@@ -121,7 +127,7 @@ func ofForm(s string) bool {
 
 // goesOn tells whether what follows an approval in its clause changes nothing.
 func goesOn(rest clause) bool {
-	return !prepositions[rest.words[0]] && (goAheadWeight(rest.words) > 0 || harmless(rest))
+	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest))
 }
 
 var gateMention = lazyregexp.New(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)

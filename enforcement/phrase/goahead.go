@@ -12,24 +12,28 @@ import (
 var (
 	strongGoAhead = lazyregexp.New(`^(?:` +
 		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
-		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:get going|go|roll|ship it|build it|implement it)|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
-		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|cleared|free) to (?:go|start|begin|proceed)|permission granted|let us get (?:this|it) done|please (?:do|proceed|go ahead|continue|start|begin)` +
-		`|signed off|(?:you have (?:got )?(?:the|a|my) )?green light|i agree|i accept|i confirm|fine (?:by|with|for) me|(?:that )?works|sounds like a plan|i am happy with (?:it|this|that)` +
-		`|make it happen|(?:it |that )is a yes|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
-		`)(?: (?:` + asIs + `|please|now|then|thanks|thank you|claude|sir|(?:from|for|by|with) (?:me|us|my side)))*$`)
+		`|(?:just )?go|(?:just )?go ahead|go for it|go on|keep going|get going|(?:run|roll|go) with it|have at it|full (?:speed|steam) ahead|knock yourself out|proceed|continue|carry on|move on|(?:just )?do it|ship it|send it|make it so|do that|let us (?:get going|go|move|roll|(?:ship|build|implement|code) (?:it|this))|let us do (?:it|this|that)|let us (?:start|begin|proceed|continue|code|move on)|start|begin|get started|let us get started|start now|go now` +
+		`|(?:you (?:can|may|should)|feel free to) (?:go ahead|proceed|start|begin|continue|go on|go)(?: now)?|can (?:go ahead|proceed|start|begin|continue)|(?:off|on) you go|go (?:right|straight) ahead|get (?:to work|on with it|it done)|start (?:it|(?:the )?work)|(?:(?:you|we) are )?(?:good|clear|cleared|free) to (?:go|start|begin|proceed)|permission granted|let us get (?:this|it) done|please (?:do|proceed|go ahead|continue|start|begin)` +
+		`|signed off|(?:you have (?:got )?(?:the|a|my) )?green light|i agree|i accept|i confirm|(?:fine|good|great|ok|okay) (?:by|with|for|from) (?:me|us|my side)|(?:that )?works|sounds like a plan|i am happy with (?:it|this|that)` +
+		`|make it happen|(?:it |that )is a (?:yes|go)|you (?:have|have got|got) (?:my|the|a) (?:go|ok|okay)|(?:good|fine|great|perfect|nice) (?:as (?:is|it is|they are)|like (?:this|that))|` + looks + `|(?:it |this |that |everything )?(?:is )?all (?:good|clear)|happy with it` +
+		`)(?: (?:` + asIs + `|please|now|then|thanks|thank you|claude|sir|mate|team|everyone|(?:from|for|by|with) (?:me|us|my side)))*$`)
 
 	// beginning asks for the work itself.
-	beginning = lazyregexp.New(`^(?:you (?:can|may) (?:now )?)?(?:(?:start|begin|continue|proceed|go on|carry on|keep going|get going|move on|go ahead)(?: now)? (?:implementing|coding|building|working|writing (?:code|the code)|the implementation|(?:with|to) (?:it|that|(?:the )?(?:implementation(?: of the plan)?|work|coding|code|next (?:step|phase)))|to (?:implement|code|build|work|write the code))(?: (?:it|this|that|the (?:plan|code)|on it))?(?: ` + asIs + `| now| please| then)*)$`)
+	beginning = lazyregexp.New(`^(?:you (?:can|may) (?:now )?(?:implement|build|code) (?:it|this|that)(?: now| please| then)*|(?:you (?:can|may) (?:now )?)?(?:(?:implement|build|code) (?:the|this|your) plan(?: now| please| then)*|(?:start|begin|continue|proceed|go on|carry on|keep going|get going|move on|go ahead)(?: now)? (?:implementing|coding|building|working|writing (?:code|the code)|(?:the )?implementation|(?:with|to) (?:it|that|(?:the )?(?:implementation(?: of the plan)?|work|coding|code|next (?:step|phase)))|to (?:implement|code|build|work|write the code))(?: (?:it|this|that|the (?:plan|code)|on it))?(?: ` + asIs + `| now| please| then)*))$`)
 	work      = lazyregexp.New(`^(?:to |you (?:can|may) (?:now )?)?(?:(?:implement|code|build|make|write|do|ship)(?: (?:it|this|that|them|exactly|everything|the code|the implementation|the (?:failing )?tests|the (?:test )?skeletons))?|(?:implement|build|code) (?:the|this|your) plan|make (?:it|them|the tests) (?:pass|green)|write the (?:failing )?(?:tests|skeletons) first|run the tests|go|start|begin)(?: ` + asIs + `| now| next| please| then| today)*$`)
 
 	thanking   = lazyregexp.New(`^(?:many )?(?:thanks|thank you) (?:again |so much |a lot )?for `)
-	politeness = lazyregexp.New(`^(?:aight|sorry for the (?:delay|wait)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|no (?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:that is )?(?:very )?(?:good|nice|cool|fine|perfect)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect) ` + named + `|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	politeness = lazyregexp.New(`^(?:aight|finally|at last|much appreciated|all set|(?:(?:i am|we are) )?(?:all )?good|(?:(?:that|this|it) )?(?:will|should) (?:do|work)|(?:much |way |even |far )?better(?: now)?|(?:i )?(?:have )?(?:got|seen|saw) (?:it|this|that|them|everything|` + named + `)|sorry for the (?:delay|wait)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|nothing to (?:add|change)|no (?:(?:further|more|other) )?(?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:` + named + ` )?` + mild + `|(?:(?:(?:that|this|it) is|its) )?(?:very )?(?:good|great|nice|cool|fine|ok|okay|alright|perfect|correct|solid|reasonable|fair|fair enough)|(?:` + named + ` )?makes (?:(?:total|perfect|complete|good) )?sense(?: to me)?|(?:i )?(?:like|love) (?:it|this|` + named + `)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect|cool|neat|wonderful|lovely) (?:idea|` + named + `)|sweet|neat|dope|wow|yay|hooray|woohoo|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+
+	// acknowledging takes note of what the agent said; with a yes it may only answer.
+	acknowledging = lazyregexp.New(`\b(?:sense|idea|wow|better|got (?:it|that|this|them|everything)|seen|saw|correct|fair|(?:will|should) (?:do|work))\b`)
+	setsGoing     = lazyregexp.New(`\b(?:go|proceed|continue|start|begin|carry on|ship|do it|implement|build|code|let us|with it)\b`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
-	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|let us (?:go|proceed|start)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased|agree)|i (?:(?:sign|signed)|am signing) off|signing off) (?:with|on) (?:it|this|that|` + named + `)` +
+	goAheadGate = lazyregexp.New(`^(?:(?:(?:you (?:can|may|should) )?(?:go ahead|proceed|continue|go on|carry on|start|begin|go)|let us (?:go|proceed|start)|(?:i am )?(?:very |quite |really )?(?:happy|fine|ok|okay|good|satisfied|pleased|agree)|i (?:(?:sign|signed)|am signing) off|signing off) (?:with|on) (?:it|this|that|everything|all(?: of (?:it|this|that))?|` + named + `)` +
 		`|i (?:hereby |fully )?(?:accept|agree with|agree to|confirm) ` + named + `|go ahead with the implementation|` + named + ` (?:ok|okay|fine|good)` +
-		`|` + named + ` (?:(?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?|(?:(?:is|are) )?good to go` +
-		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?accepted|(?:has|have|gets?) my (?:blessing|green light)))(?: ` + asIs + `)?$`)
+		`|` + named + ` (?:(?:looks?|sounds?|seems?|reads?) (?:very |really |all )?` + sound + `(?: to me| to us)?|(?:(?:is|are) )?good to go` +
+		`|(?:is|are) (?:all )?(?:fine|good|great|ok|okay|perfect|excellent)(?: (?:by|with|for) (?:me|us))?|works?(?: (?:fine|well))? for (?:me|us)|(?:(?:is|are) )?(?:accepted|confirmed)|(?:has|have|gets?) my (?:blessing|green light)))(?: ` + asIs + `)?$`)
 
 	// What is said so in other languages; it counts where nothing else is said, since
 	// only English is read.
@@ -62,6 +66,9 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 	}
 	if len(t.sentences) == 0 {
 		return "", t.thumbs
+	}
+	if all := t.words(); acknowledging.MatchString(all) && !setsGoing.MatchString(all) {
+		return "", false
 	}
 	strong, words, named := t.thumbs, 0, Gate("")
 	for _, s := range t.sentences {

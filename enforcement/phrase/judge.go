@@ -1,6 +1,11 @@
 package phrase
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
 
 // part is a clause of a prompt, or a sentence that is a project's own phrase.
 type part struct {
@@ -85,12 +90,14 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 		return p.joined()
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
+	case before && approval.gate == "" && foreign.MatchString(c.String()):
 	case before && (p.named || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {
 			return ""
 		}
 	case p.weight > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
 		return ""
+	case !before && bounds(p, approval):
 	case !before && (t.signs(p) || harmless(c) || p.lead == "next" && objectOnly.MatchString(c.String())):
 		return ""
 	}
@@ -121,13 +128,28 @@ func asksToStart(c clause) bool {
 	return goAheadWeight(c.words[2:]) > 0
 }
 
-// signs tells whether the part is the name that ends a letter, or code on a line of
-// its own behind the approval.
+// signs tells whether the part is the name that ends a letter, on a line of its own
+// or behind a farewell, or a block of code behind the approval.
 func (t text) signs(p part) bool {
+	c, alone := p.clause, len(p.sentence.clauses) == 1
+	if c.String() == blockWord {
+		return alone && !c.colon
+	}
 	last := t.sentences[len(t.sentences)-1]
-	ends := p.sentence.line == last.line && p.clause.String() == last.clauses[len(last.clauses)-1].String()
-	return p.clause.name && ends && p.clause.conj == "" && !p.clause.colon || p.clause.String() == codeWord && len(p.sentence.clauses) == 1 && !p.clause.colon
+	ends := p.sentence.line == last.line && c.String() == last.clauses[len(last.clauses)-1].String()
+	own := alone && p.at > 0 && t.sentences[p.at-1].line != p.sentence.line
+	farewell := p.lead != "" && harmless(clause{words: strings.Fields(p.lead)})
+	return c.name && ends && c.conj == "" && !c.colon && (own || farewell) && len(c.words) <= 2 && !slices.ContainsFunc(c.words, noName)
 }
+
+// noName tells whether a word with a capital can say something else than who signs.
+func noName(w string) bool {
+	return plain[w] || craft[w] || thanked[w] || agreeing[w] || reading[w] || subjects[w] || contrary[w] || negations[w] || modals[w] ||
+		changeVerbs[w] || reports[w] || otherSense.MatchString(w)
+}
+
+// otherSense are words of time, place and refusal, and the endings of such words.
+var otherSense = lazyregexp.New(`(?:ed|ing|ly|'s|day)$|^(?:wait|stop|hold|pause|after|before|till|once|except|phase|production|prod|dev|test|temp|now|soon|monday|tonight|morgen|demain|draft|joke|lol|sike|psych|nope|nah|n|nein|non|niet|almost|hm+|um+)$`)
 
 // mentioned tells why a prompt that approves nothing speaks of approving.
 func mentioned(parts []part) string {

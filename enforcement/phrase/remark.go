@@ -14,29 +14,36 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`a an the this that these those it them its and to of for in on with as is are be so too also now then just
- all every each both everything here there you your me us we i my our can may have very really quite much lot
+var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then
+ all every each both everything here there you your me us we i my our have very really quite lot
  please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
- solid thorough careful quick detailed helpful job work stuff effort analysis write-up explanation enjoy hi hello hey
- dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate again ok okay yes yep sure indeed
- absolutely definitely happy glad btw fyi finally today always
- go ahead proceed continue start begin carry move onwards next implement implementing implementation build code coding write writing make do ship
- green pass going over off up taking being bearing adding keeping making splitting fixing explaining addressing considering comments points feedback account changes
- use keep run remember follow commit commits tests test testing table unit skeleton skeletons failing functions function methods names style linter
- lint format formatter docstrings docs documentation readme changelog entry tabs spaces pytest fake clock logger existing types hints race
- benchmarks suite small short simple tidy stable readable consistent minimal public api afterwards end steps waiting into`)
+ solid thorough careful quick detailed helpful job work stuff effort enjoy hi hello hey
+ dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate ok okay yes yep sure indeed
+ absolutely definitely exactly happy glad btw fyi finally today always
+ go ahead proceed continue start begin carry move onwards next implement implementing build coding write writing make do ship
+ green pass use keep run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable consistent minimal end into`)
+
+// craft are the things of any plan. On their own they are a part of it: "approved (docs)".
+var craft = set(`commits tests test table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
+ readme changelog entry tabs spaces pytest clock logger types hints race benchmarks suite code implementation`)
+
+// thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
+// what is still open: "my comments follow", "adding a cache".
+var thanked = set(`taking being bearing adding keeping making splitting fixing explaining addressing considering comments
+ points feedback account changes going over up off again too much just waiting public api`)
 
 // asides are phrases that change nothing, with words that could elsewhere.
 var asides = lazyregexp.New(` (?:` +
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait for me|wait|ask again|ask)|joke needed)` +
 	`|(?:with |there are |i have )?no (?:further |more |other )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*` +
 	`|do not (?:wait for me|worry|hurry|rush|forget)|take your time|at your own pace|over to you|off you go|crack on|next (?:steps?|phase|up)|on to|with step (?:1|one)` +
-	`|(?:ping|tell|call|notify|message) me` + report + `|let me know` + report + `|come back to me` + report + `|all yours|good luck|have fun|ready to (?:go|start)|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed|meant|needed to know|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there|(?:see|talk to) you(?: (?:later|tomorrow|soon|then))?|spot on|on point|happy coding|i asked for|this is (?:it|the way)|you know what to do|(?:i am )?out of questions|step by step|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|let us see (?:it|the (?:tests|code|result))|keep me (?:posted|updated|informed)|well thought (?:out|through)|much better(?: now)?|sorry(?: (?:for|about) (?:the|my) (?:\S+ )?(?:delay|wait|answer|reply|response|silence)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:a |the )?\S+|(?:i am )?back from (?:the |a |my )?\S+|for (?:the )?implementation` +
+	`|(?:ping|tell|call|notify|message) me` + report + `|let me know` + report + `|come back to me` + report + `|all yours|good luck|have fun|ready to (?:go|start)|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed|meant|needed to know|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there|(?:see|talk to) you(?: (?:later|tomorrow|soon|then))?|spot on|on point|happy coding|i asked for|exactly right|(?:that|this|it) is (?:right|correct|it)|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|your turn|time to (?:code|build|implement|start|go)|ready when you are|(?:run|commit|update|format|lint) (?:(?:it|them|(?:the|all) \S+) )?afterwards|makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|(?:show me|let me see) the (?:tests|skeletons)|this is (?:it|the way)|you know what to do|(?:i am )?out of questions|step by step|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|let us see (?:it|the (?:tests|code|result))|keep me (?:posted|updated|informed)|well thought (?:out|through)|much better(?: now)?|sorry(?: (?:for|about) (?:the|my) (?:\S+ )?(?:delay|wait|answer|reply|response|silence)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:a |the )?\S+|(?:i am )?back from (?:the |a |my )?\S+|for (?:the )?implementation` +
 	`|(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask me)?` +
 	`|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)` +
 	`|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell +
 	`|i (?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result))` + spell +
-	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
+	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|moving on|(?:that|this) is the one|that was (?:quick|fast)|let us see how it goes|in (?:small|tiny|short) steps|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
+	`|afterwards (?:run|commit|add|update|write)|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too` +
 	`|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|release notes)(?: entry)?` +
 	`)(?: |$)`)
 
@@ -48,6 +55,21 @@ const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (
 
 // prepositions begin what belongs to the approval before it: "approved, for staging".
 var prepositions = set("for in on with by as of from per at to without under minus")
+
+// bound begins a time or a case. On its own it is one of the approval before it:
+// "approved, once it is finished".
+var bound = lazyregexp.New(`^(?:(?:if|in case|when|once|after|as soon as) |(?:at the end|in the (?:tests|code|implementation)) $)`)
+
+// bounds tells whether a clause gives the approval a time or a case: it says one, and
+// neither asks to be told nor belongs to what its own sentence goes on with.
+func bounds(p part, approval part) bool {
+	text := p.clause.String() + " "
+	goesOn := p.at != approval.at && p.lead == "" && len(p.sentence.clauses) > 1
+	return bound.MatchString(text) && !strings.Contains(text, " ask ") && !goesOn && !readiness.MatchString(text)
+}
+
+// readiness leaves to the agent when it begins.
+var readiness = lazyregexp.New(`^(?:when you are ready|as soon as (?:you can|possible)) $`)
 
 // harmless tells whether a clause behind an approval changes nothing.
 func harmless(c clause) bool {
@@ -66,12 +88,27 @@ func harmless(c clause) bool {
 	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
 		return false
 	}
+	if len(rest) == len(c.words) && names(rest) {
+		return false
+	}
 	n := len(rest) // "use table tests for the retries": what the work is about may be anything
 	if n > 5 && rest[n-3] == "for" && rest[n-2] == "the" {
 		rest = rest[:n-1]
 	}
-	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] })
+	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] && !craft[w] })
 }
+
+// names tells whether words only name something: "docs and tests", "the small suite".
+func names(words []string) bool {
+	alone := func(w string) bool { return craft[w] || quantifiers[w] || determiners[w] || w == "and" }
+	return !slices.ContainsFunc(words, func(w string) bool { return !alone(w) }) ||
+		(quantifiers[words[0]] || determiners[words[0]]) && anyOf(words, craft) && !anyOf(words, acts)
+}
+
+var (
+	quantifiers = set("all every each both these those")
+	acts        = set("is are be have go now next proceed continue start begin use keep run follow commit pass thanks")
+)
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|i (?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) `)
@@ -91,7 +128,7 @@ func leadsTo(p, approval part) bool {
 		return false
 	}
 	if !same && approval.letter {
-		return !changeVerbs[firstWord(p.clause)]
+		return !changeVerbs[firstWord(p.clause)] && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
 		return false
@@ -103,6 +140,23 @@ func leadsTo(p, approval part) bool {
 	further := slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false, true) })
 	return statement(p.clause, further, true)
 }
+
+// foreign are things of other hands that get approved, too. An approval that names
+// nothing is of what was named before it.
+var foreign = lazyregexp.New(`(?:^| )(?:prs?|mrs?|(?:pull|merge) requests?|branch|commits|release|deployment|invoice|budget|expenses|vacation|holidays?|#\d+)(?: |$)`)
+
+// demands tells whether a clause of a letter bounds the approval below it, or asks for
+// something else. Remarks of what comes later, and as it should, do neither.
+func demands(c clause) bool {
+	rest := remainder(c)
+	text := strings.Join(rest, " ")
+	return demanding.MatchString(text) || adverse.MatchString(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
+}
+
+var (
+	demanding = lazyregexp.New(`\b(?:should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	mildly    = set("would should part parts half later tomorrow more less rather not no none nothing who he she they his her him their better say says said told tells wrote writes heard yet want need when")
+)
 
 // letter tells whether the approval ends a text of some length that speaks of
 // reading and agreeing and of nobody else's words.
@@ -141,12 +195,15 @@ func statement(c clause, further, free bool) bool {
 	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
 		return false
 	}
+	if adverse.MatchString(strings.Join(rest, " ")) {
+		return false
+	}
 	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && !thanks[rest[0]] {
 		return false
 	}
 	nouns, noun := 0, false
 	for _, w := range rest {
-		switch known := plain[w] || agreeing[w] || reading[w] || subjects[w] || w[0] >= '0' && w[0] <= '9'; {
+		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || w[0] >= '0' && w[0] <= '9'; {
 		case known:
 			noun = determiners[w] || noun && reading[w] || agreeing[w] && (noun || agreeing[rest[0]])
 		case !noun && !(free && subjects[rest[0]]) || nouns == maxNouns:
@@ -157,6 +214,12 @@ func statement(c clause, further, free bool) bool {
 	}
 	return true
 }
+
+// adverse are a question or a condition without its mark, a wish for something else,
+// and praise of another version than the one that waits.
+var adverse = lazyregexp.New(`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
+	`|\b(?:could (?:be|have|work)|(?:expected|wanted) an? |(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)` +
+	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
@@ -171,7 +234,7 @@ func remainder(c clause) []string {
 var (
 	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(`read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
  clear complete fine good great nice right sound solid simple short small sweet quick thorough careful covered covers cover addressed addresses correct
  answered answers fixed closed resolved settled gone done convinced convinces convincing understand meant like liked love happy satisfied sense works matches match meets
@@ -180,14 +243,14 @@ var (
  manageable plausible impressive impressed pleased lovely awesome amazing super cool okay ok thought valid explained described written structured helpful realistic feasible appreciate verified validated skimmed trust support confident nicely clearer simpler cleaner shorter nicer easier stronger
  finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
+	reading = set(`am just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
  plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from
- into out about how what where sorry time last previous us especially kept keeps took added split catch choice could never fail fails reason reasons
- approach strategy design naming structure solution outline coffee expected other enough at against doubts sceptical another reading
+ into out about how what where sorry time last previous us especially kept keeps took added split catch choice reason reasons
+ approach strategy design naming structure solution outline coffee expected enough at sceptical reading
  includes included contains handles describes explains solves shows understood finally page line question questions goal goals problem problems requirement
  requirements ticket issue issues story spec criteria meeting call review risk risks team colleagues person once more than pretty fairly still same far top bottom start
  beginning thing things way shape level size amount number detail wording by between of off since ago hour minutes days week came went
- clarifying feedback reviewed improvements improvement changes update updates revision version versions draft needed`)
+ clarifying feedback reviewed improvements improvement changes update updates revision version versions draft`)
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an our your my with over this")
 	// reports are words of somebody else's speech.

@@ -36,6 +36,7 @@ type clause struct {
 // Words that stand for what was set aside.
 const (
 	codeWord  = "<code>"
+	blockWord = "<block>" // a fenced block of it
 	quoteWord = "<quote>"
 )
 
@@ -102,7 +103,7 @@ func read(prompt string) text { return readText(setAside(prompt)) }
 // setAside takes code, quotations and quoted lines out of a prompt.
 func setAside(prompt string) string {
 	s := withoutElements(unify.Replace(prompt))
-	s = fence.ReplaceAllString(s, " "+codeWord+" ")
+	s = fence.ReplaceAllString(s, " "+blockWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
 	s = quotedLine.ReplaceAllString(s, "")
 	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
@@ -367,7 +368,7 @@ var contractions = map[string]string{
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
 	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
-	"goahead": "go ahead", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
+	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
 }
 
 var suffixes = []struct{ suffix, word string }{

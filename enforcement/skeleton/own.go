@@ -176,6 +176,9 @@ func answers(t []lexeme, i int) bool {
 	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock", "returns", "resolves", "callsFake")
 }
 
+// maxChain bounds the names and marks of a chain that are looked at.
+const maxChain = 32
+
 // programmedIn is the place of the name of a replaced function in the chain of names
 // that begins at i, as in total of `cart.total` and of `shop.cart.total`; zero if there
 // is none.
@@ -184,7 +187,7 @@ func programmedIn(g *grammar, t []lexeme, i int, replaced map[member]bool) int {
 		return 0
 	}
 	of := t[i].text
-	for j := i + 2; j < len(t) && g.access[t[j-1].text] && t[j].kind == word; j += 2 {
+	for j := i + 2; j < min(len(t), i+maxChain) && g.access[t[j-1].text] && t[j].kind == word; j += 2 {
 		if replaced[member{of, t[j].text}] {
 			return j
 		}

@@ -1,6 +1,9 @@
 package skeleton
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var rustGrammar = &grammar{
 	keywords: names("let mut ref fn pub use mod match if else for while loop return async await move impl as in where unsafe dyn box const static struct enum panic todo unimplemented unreachable println print eprintln dbg assert assert_eq assert_ne"),
@@ -96,6 +99,9 @@ func rustPanics(t []lexeme) bool {
 	return false
 }
 
+// failedAssertion are the words of a panic by which an assertion fails.
+const failedAssertion = "assertion `left == right` failed: assertion `left != right` failed"
+
 func rustAttribute(u *unit, t []lexeme) {
 	path := t
 	for i := range t {
@@ -113,7 +119,10 @@ func rustAttribute(u *unit, t []lexeme) {
 	case path[0].text == "cfg" && strings.HasPrefix(joined(t), "cfg(any())"):
 		u.skipped = true
 	case last == "should_panic":
-		u.expects, u.failing = true, len(path) == len(t)
+		u.expects = true
+		u.failing = len(path) == len(t) || slices.ContainsFunc(t, func(l lexeme) bool {
+			return l.kind == str && strings.Contains(failedAssertion, strings.Trim(l.text, `"`))
+		})
 	case rustTests[last] && path[0].text != "cfg":
 		u.test = true
 	}

@@ -273,14 +273,20 @@ func (s *scope) makeup(t []lexeme) makeup {
 var equalling = names("equals equalTo EqualTo is Is eq Eq Equals same sameInstance SameAs")
 
 // expectedIn is the value in a matcher of equality: t in `equals(t)` and in
-// `Is.EqualTo(t)`.
-func expectedIn(t []lexeme) []lexeme {
+// `Is.EqualTo(t)`. Where tests are not written with matchers, it is a function of the
+// code, as one of two arguments always is.
+func (s *scope) expectedIn(t []lexeme) []lexeme {
+	if s.g != javaGrammar && s.g != csharpGrammar && s.g != otherGrammar {
+		return t
+	}
 	at := 0
 	if len(t) > 2 && t[0].text == "Is" && t[1].text == "." {
 		at = 2
 	}
 	if len(t) > at+3 && equalling[t[at].text] && t[at+1].text == "(" && closing(t, at+1) == len(t)-1 {
-		return t[at+2 : len(t)-1]
+		if inner := t[at+2 : len(t)-1]; len(arguments(inner)) == 1 {
+			return inner
+		}
 	}
 	return t
 }
@@ -288,7 +294,7 @@ func expectedIn(t []lexeme) []lexeme {
 // check is the worth of an assertion about these values.
 func (s *scope) check(values ...[]lexeme) strength {
 	if len(values) == 2 {
-		values[1] = expectedIn(values[1])
+		values[1] = s.expectedIn(values[1])
 	}
 	var all makeup
 	for _, v := range values {
