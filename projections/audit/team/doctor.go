@@ -111,7 +111,7 @@ func (m *Member) refused(err error) error {
 	case errors.Is(err, bus.ErrDiskFull):
 		return fmt.Errorf("the hub is full: its administrator gives its streams more room, and what was missed is brought then (%w)", err)
 	case errors.Is(err, bus.ErrUnavailable) && m.Reached() == nil:
-		return fmt.Errorf("nobody answers: the credential is not one of the member %s, or the hub lacks the rights or the streams that writ team manifest says. Its administrator applies that (%w)", m.membership().Member, err)
+		return fmt.Errorf("nobody answers. Where that lasts, the credential is not one of the member %s, or the hub lacks the rights or the streams that writ team manifest says. Its administrator applies that (%w)", m.membership().Member, err)
 	}
 	return err
 }
