@@ -57,13 +57,17 @@ func LastOn(ctx context.Context, c *Conn, ask string) (schemas.Record, error) {
 	return asked(ctx, c, &nats.Msg{Subject: ask})
 }
 
-// LastAt is when the server stored that message, by the server's clock.
-func LastAt(ctx context.Context, c *Conn, ask string) (at time.Time, err error) {
+// LastAt is LastOn, and when the server stored the message, by the server's clock.
+func LastAt(ctx context.Context, c *Conn, ask string) (last schemas.Record, at time.Time, err error) {
 	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: ask})
-	if err == nil {
-		at, err = time.Parse(time.RFC3339Nano, answer.Header.Get(jetstream.TimeStampHeaer))
+	if err != nil {
+		return last, at, err
 	}
-	return at, err
+	stored := answer.Header.Get(jetstream.TimeStampHeaer) // which a record is without
+	if last, err = directRecord("", answer); err == nil {
+		at, err = time.Parse(time.RFC3339Nano, stored)
+	}
+	return last, at, err
 }
 
 // NextOn is LastOn of the first message behind a sequence whose subject a pattern takes.

@@ -123,9 +123,15 @@ func (s namespace) dial(m *member) func() (net.Conn, error) {
 			runtime.LockOSThread() // it comes back: a thread that ends takes the servers along that it started
 			var ns, was *os.File
 			if was, err = os.Open("/proc/thread-self/ns/net"); err != nil {
+				runtime.UnlockOSThread()
 				return
 			}
 			defer func() { _ = was.Close() }()
+			defer func() {
+				if unix.Setns(int(was.Fd()), unix.CLONE_NEWNET) == nil {
+					runtime.UnlockOSThread()
+				}
+			}()
 			if ns, err = os.Open("/run/netns/" + s.name); err != nil {
 				return
 			}
@@ -133,11 +139,6 @@ func (s namespace) dial(m *member) func() (net.Conn, error) {
 			if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
 				return
 			}
-			defer func() {
-				if unix.Setns(int(was.Fd()), unix.CLONE_NEWNET) == nil {
-					runtime.UnlockOSThread()
-				}
-			}()
 			var at string
 			if at, err = m.address(); err == nil {
 				conn, err = net.DialTimeout("tcp", at, time.Second)

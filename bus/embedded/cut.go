@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,9 +85,10 @@ func (s *Server) Cut() (c *Cut, err error) {
 			_ = os.RemoveAll(held) // what is left is removed at the next start
 		}
 	}()
-	for range cutTries {
+	for try := range cutTries {
 		before, ok := s.ends()
-		parts, err := s.parts(held)
+		links := filepath.Join(held, strconv.Itoa(try))
+		parts, err := s.parts(links)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +99,7 @@ func (s *Server) Cut() (c *Cut, err error) {
 		if sameMarks(before, after) {
 			return newCut(after, parts, held)
 		}
+		_ = os.RemoveAll(links) // Windows leaves those of open files: they go with the cut
 	}
 	return nil, ErrMoving
 }
@@ -150,7 +153,7 @@ func (s *Server) parts(held string) (all []Part, err error) {
 func records(s *Server, below, held string) (all []Part, err error) {
 	entries, err := os.ReadDir(s.file(below))
 	if err == nil {
-		err = errors.Join(os.RemoveAll(held), os.Mkdir(held, 0o700)) // of the look before
+		err = os.MkdirAll(held, 0o700)
 	}
 	if err != nil {
 		return nil, err

@@ -84,12 +84,12 @@ func (s *Server) Hub() (to *bus.Options, reached func() error) {
 		}
 		switch {
 		case strings.Contains(why, "parser ERROR"):
-			why = "" // of something else than a nats-server
+			why = "it does not answer as a hub does. writ team doctor looks at its port" // but as something else than a nats-server
 		case strings.Contains(why, server.ErrAuthentication.Error()) || strings.Contains(why, "Authorization Violation"):
 			why = "it refuses the credential of " + h.Member + ". Its administrator says which one counts: join again with that"
 		case strings.Contains(why, server.ErrConnectedToWrongPort.Error()):
 			why = "its port is not the one for leaf nodes, which is often 7422: join again with that"
 		}
-		return fmt.Errorf("%w: the hub at %s is not connected: %s", bus.ErrUnavailable, h.URLs, cmp.Or(why, "it does not answer as a hub does. writ team doctor looks at its port"))
+		return fmt.Errorf("%w: the hub at %s is not connected: %s", bus.ErrUnavailable, h.URLs, cmp.Or(why, "it has not answered yet. writ team doctor looks at its port"))
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -340,22 +339,51 @@ func (h *Hub) certify() {
 	h.must(err)
 }
 
-// freePorts are ports that nobody is given by itself, neither a listener nor a
-// connection: a node that a test stops for a while has its own again.
-func freePorts(t testing.TB, n int) (ports []int) {
+// The ports of tests lie below those that systems give by themselves, to listeners and
+// connections. Each process that runs tests has a range of them as long as it lives: its
+// first port, which it listens at, says so to the others.
+const (
+	firstPort, lastPort = 10_000, 30_000
+	portsOfOne          = 400
+)
+
+// ours are those of this process, and which was given last.
+var ours struct {
+	sync.Mutex
+	held net.Listener
+	last int
+}
+
+func listenAt(port int) (net.Listener, error) {
+	return net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+}
+
+// freePorts are ports that nobody else is given: a node that a test stops for a while has
+// its own again.
+func freePorts(t testing.TB, n int) (free []int) {
 	t.Helper()
-	for tries := 0; len(ports) < n; tries++ {
-		port := 10_000 + mathrand.IntN(20_000) //nolint:gosec // below those that systems give
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil && tries == 1000 {
-			t.Fatal(err)
-		} else if err != nil {
-			continue
+	ours.Lock()
+	defer ours.Unlock()
+	for port := firstPort; ours.held == nil; port += portsOfOne {
+		if port >= lastPort {
+			t.Fatal("other processes have all ports of tests")
 		}
-		defer func() { _ = l.Close() }()
-		ports = append(ports, port)
+		if l, err := listenAt(port); err == nil {
+			ours.held = l
+		}
 	}
-	return ports
+	first := ours.held.Addr().(*net.TCPAddr).Port
+	for tries := 0; len(free) < n; tries++ {
+		if tries == portsOfOne {
+			t.Fatal("tests of this process have all of its ports")
+		}
+		ours.last = ours.last%(portsOfOne-1) + 1
+		if l, err := listenAt(first + ours.last); err == nil {
+			defer func() { _ = l.Close() }()
+			free = append(free, first+ours.last)
+		}
+	}
+	return free
 }
 
 // Proxy is a way to a node that can be cut.

@@ -235,6 +235,48 @@ func refuses(s scope.Scope, raw json.RawMessage) (err error) {
 	return err
 }
 
+// TestAFormerOwnerDecidesNothing hands the scope to carol: from then on her lists count,
+// and none of the former owner's, whether it follows, is put in an earlier one's place or
+// comes again.
+func TestAFormerOwnerDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	before := w.s
+	for _, name := range []string{"bob", "owner", w.owner.public, "", "carol+"} {
+		if _, err := before.Newest().HandTo(name, w.owner.public); err == nil {
+			t.Errorf("%q got the scope", name)
+		}
+	}
+	hand := func(r *scope.Roster) {
+		var err error
+		if *r, err = r.HandTo("carol", w.owner.public); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.take(w.next(before, hand, nil))
+	if now := w.s.Newest().Owners; !slices.Equal(now, []string{w.carol.public}) || !slices.Equal(before.Newest().Owners, []string{w.owner.public}) {
+		t.Fatalf("it is owned by %v", now)
+	}
+	follows := func(r *scope.Roster) { r.Epoch, r.Before = 5, w.s.Sums[3] }
+	for what, raw := range map[string]json.RawMessage{
+		"the next list":            w.next(before, follows, []json.RawMessage{w.mallory.card}),
+		"another one in its place": w.next(before, nil, []json.RawMessage{w.mallory.card}),
+	} {
+		if _, err := w.s.TakeRoster(raw); err == nil || errors.Is(err, scope.ErrKnown) {
+			t.Errorf("%s of the former owner: %v", what, err)
+		}
+	}
+	for i, raw := range w.rosters {
+		if _, err := w.s.TakeRoster(raw); !errors.Is(err, scope.ErrKnown) {
+			t.Errorf("list %d again: %v", i+1, err)
+		}
+	}
+	if _, _, err := w.s.Next(w.owner.public, nil, nil, time.Now()); err == nil {
+		t.Error("the former owner makes a list")
+	}
+	w.owner = w.carol
+	w.take(w.next(w.s, nil, nil, "age1owner"))
+}
+
 // TestWhatIsSealedOpensInItsPlace and under its epoch's key alone.
 func TestWhatIsSealedOpensInItsPlace(t *testing.T) {
 	p := newPerson(t, "ann")

@@ -111,15 +111,14 @@ func (m *Member) refused(err error) error {
 	case errors.Is(err, bus.ErrDiskFull):
 		return fmt.Errorf("the hub is full: its administrator gives its streams more room, and what was missed is brought then (%w)", err)
 	case errors.Is(err, bus.ErrUnavailable) && m.Reached() == nil:
-		return fmt.Errorf("nobody answers: the credential is not one of the member %s, or the hub lacks the rights or the streams that writ team manifest says. Its administrator applies that (%w)", m.membership().Member, err)
+		return fmt.Errorf("nobody answers. Where that lasts, the credential is not one of the member %s, or the hub lacks the rights or the streams that writ team manifest says. Its administrator applies that (%w)", m.membership().Member, err)
 	}
 	return err
 }
 
 // clock holds when a batch was signed here against when the hub stored it.
 func (m *Member) clock(ctx context.Context) error {
-	ask := rights.LastOf(m.subject(schemas.StreamSessions))
-	record, err := bus.LastOn(ctx, m.hub, ask)
+	record, at, err := bus.LastAt(ctx, m.hub, rights.LastOf(m.subject(schemas.StreamSessions)))
 	if err != nil {
 		return nil //nolint:nilerr // what can be asked for is looked at before
 	}
@@ -128,10 +127,6 @@ func (m *Member) clock(ctx context.Context) error {
 		return err
 	}
 	h, err := openHead(b.Head, m.verify)
-	if err != nil {
-		return err
-	}
-	at, err := bus.LastAt(ctx, m.hub, ask)
 	if err == nil && at.Sub(h.Time).Abs() > skew {
 		err = fmt.Errorf("what left at %s came there at %s: one of the clocks is wrong. Look at the one here first", h.Time.Format(time.RFC3339), at.Format(time.RFC3339))
 	}
