@@ -58,16 +58,31 @@ func (sh *shell) foreignStmt(st *syntax.Stmt) bool {
 		return len(st.Redirs) > 0 // $(<file)
 	case *syntax.BinaryCmd:
 		if cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll {
-			return sh.foreignStmt(cmd.Y) || passesOn(cmd.Y) && sh.foreignStmt(cmd.X)
+			return sh.foreignStmt(cmd.Y)
 		}
 		return sh.foreignStmt(cmd.X) || sh.foreignStmt(cmd.Y)
 	case *syntax.CallExpr:
-		if len(cmd.Args) > 0 && repeats[cmd.Args[0].Lit()] {
-			return slices.ContainsFunc(cmd.Args, func(w *syntax.Word) bool { return sh.foreign(w) })
+		if len(cmd.Args) == 0 || !repeats[cmd.Args[0].Lit()] && !counts(cmd) {
+			return len(cmd.Args) > 0
 		}
-		return len(cmd.Args) > 0 && !counts(cmd)
+		return slices.ContainsFunc(cmd.Args, func(w *syntax.Word) bool { return sh.foreign(w) || spellsCode(w) })
 	}
 	return true
+}
+
+// spellsCode reports a word with a quoted text that runs code as a number, such as a
+// format of date.
+func spellsCode(w *syntax.Word) (found bool) {
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			found = found || runsCode(n.Value)
+		case *syntax.Lit:
+			found = found || runsCode(n.Value)
+		}
+		return !found
+	})
+	return found
 }
 
 // counts reports a call that prints a number: wc, grep -c, git rev-list --count and the
