@@ -66,7 +66,7 @@ var whose = map[uintptr]int{
 // a terminal, a lease, which keeps whoever opens a file waiting, foreign system calls, io_uring, what file systems change behind Landlock,
 // datagram sockets with a path, which send without connecting (the kernel makes raw ones
 // such, too), and limits and priorities of other processes, which end one or
-// keep it from working. With keep, connections and what listens are notified, and new links, and with modes
+// keep it from working. With keep, connections and what listens are notified, and new links and renames, and with modes
 // what changes the mode or owner of a file, and the other end of a new terminal: extended attributes, one of which is
 // another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
@@ -90,9 +90,10 @@ func filter(keep, modes bool) []instruction {
 	if keep {
 		on(syscall.SYS_CONNECT, notify)
 		on(syscall.SYS_LISTEN, notify)
-		on(syscall.SYS_SYMLINKAT, notify)
-		if keeperArch.symlink != 0 {
-			on(keeperArch.symlink, notify)
+		for call := range laying {
+			if call != 0 {
+				on(call, notify)
+			}
 		}
 		others = notify
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -25,9 +26,9 @@ import (
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
 // Those that take a path alone are not on every one.
-var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, chmod, chown, lchown, symlink uintptr }{
-	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 90, 92, 94, 88},
-	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 0, 0, 0, 0},
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, renameat2, chmod, chown, lchown, symlink, rename uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 316, 90, 92, 94, 88, 82},
+	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 276, 0, 0, 0, 0, 0},
 }[runtime.GOARCH]
 
 const keeps = true
@@ -321,13 +322,14 @@ func (k *keeper) answer(n *notification) {
 	case uintptr(n.nr) == syscall.SYS_LISTEN:
 		k.heard(n, "/proc/"+strconv.Itoa(int(n.pid)))
 		a.flags = notifGoOn
-	case uintptr(n.nr) == syscall.SYS_SYMLINKAT || uintptr(n.nr) == keeperArch.symlink:
-		if made, errno := k.link(n); made {
+	case laying[uintptr(n.nr)] != nil:
+		if made, errno := laying[uintptr(n.nr)](k, n); made {
 			a.errno = -int32(errno)
 		} else {
 			a.flags = notifGoOn
 		}
 	case uintptr(n.nr) == syscall.SYS_CONNECT:
+		k.watch(n)
 		a.errno = -int32(k.connect(n))
 	case uintptr(n.nr) == syscall.SYS_IOCTL:
 		errno := k.terminal(n)
@@ -349,6 +351,42 @@ func (k *keeper) answer(n *notification) {
 	if k.answered(n.id) {
 		_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
 	}
+}
+
+// signalLook is how often it is looked whether a signal came for who waits for a connection.
+const signalLook = 100 * time.Millisecond
+
+// watch ends the wait for a connection once a signal comes for who waits. A call is not
+// interrupted otherwise after it came here: one that makes or moves a link would be made
+// twice.
+func (k *keeper) watch(n *notification) {
+	time.AfterFunc(signalLook, func() {
+		k.waiting.Lock()
+		waits := k.waiting.calls[n.id]
+		k.waiting.Unlock()
+		switch {
+		case !waits:
+		case !signalled("/proc/" + strconv.Itoa(int(n.pid))):
+			k.watch(n)
+		case k.answered(n.id):
+			k.interrupt(n.id)
+		}
+	})
+}
+
+// signalled reports whether a signal that a thread does not block waits for it.
+func signalled(thread string) bool {
+	raw, err := os.ReadFile(thread + "/status")
+	if err != nil {
+		return false
+	}
+	sets := map[string]uint64{}
+	for line := range bytes.Lines(raw) {
+		if name, value, found := bytes.Cut(line, []byte(":")); found {
+			sets[string(name)], _ = strconv.ParseUint(string(bytes.TrimSpace(value)), 16, 64) // 0 for what is no set
+		}
+	}
+	return (sets["SigPnd"]|sets["ShdPnd"])&^sets["SigBlk"] != 0
 }
 
 // answered notes that a call is answered; ok is false where it was before.

@@ -71,7 +71,8 @@ func TestNumbersOfTheFilterAreLinuxs(t *testing.T) {
 		"seccomp": {keeperArch.seccomp, unix.SYS_SECCOMP}, "statx": {keeperArch.statx, unix.SYS_STATX}, "prlimit": {keeperArch.prlimit, unix.SYS_PRLIMIT64},
 		"io_uring": {sysIOUringSetup, unix.SYS_IO_URING_SETUP}, "pidfd": {sysPidfdOpen, unix.SYS_PIDFD_OPEN}, "descriptor": {sysPidfdGetfd, unix.SYS_PIDFD_GETFD},
 		"sockets": {sockDiag, unix.NETLINK_SOCK_DIAG}, "by family": {diagByFamily, unix.SOCK_DIAG_BY_FAMILY},
-		"fchmodat2": {sysFchmodat2, unix.SYS_FCHMODAT2},
+		"fchmodat2": {sysFchmodat2, unix.SYS_FCHMODAT2}, "renameat2": {keeperArch.renameat2, unix.SYS_RENAMEAT2}, "exchange": {renameExchange, unix.RENAME_EXCHANGE},
+		"killable": {seccompKillable, unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %d, want %d", name, pair[0], pair[1])

@@ -78,6 +78,7 @@ const (
 const (
 	seccompSetFilter   = 1
 	seccompNewListener = 1 << 3
+	seccompKillable    = 1 << 5 // WAIT_KILLABLE_RECV, since Linux 5.19
 
 	cloneFiles = 0x400
 	clonePidfd = 0x1000
@@ -269,7 +270,10 @@ func (s *startup) lay() {
 	if !keeps {
 		return
 	}
-	listener, errno := install(&s.notified, seccompNewListener)
+	listener, errno := install(&s.notified, seccompNewListener|seccompKillable)
+	if errno == syscall.EINVAL {
+		listener, errno = install(&s.notified, seccompNewListener)
+	}
 	if errno == 0 {
 		if _, _, errno = syscall.RawSyscall(syscall.SYS_DUP3, listener, s.listener, syscall.O_CLOEXEC); errno != 0 {
 			s.fail(toldNoHold, errno)

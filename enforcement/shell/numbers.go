@@ -13,9 +13,8 @@ import (
 // "a[$(command)]" runs the command. So a variable whose value is what stands in
 // a file must not be a number, unless a program made a number of it.
 
-// contents are the programs that print what is in files, or what others send.
-var contents = setOf(`cat tac head tail sed gsed awk gawk mawk cut tr jq yq grep egrep fgrep rg curl wget base64 xxd od sort uniq
-	python python3 node perl ruby openssl paste nl rev fold column strings`)
+// countings are the programs that print numbers alone.
+var countings = setOf(`wc seq nproc date id tput getconf pgrep`)
 
 // repeats are those that print what they are given.
 var repeats = setOf(`echo printf print`)
@@ -59,32 +58,49 @@ func (sh *shell) foreignStmt(st *syntax.Stmt) bool {
 		return len(st.Redirs) > 0 // $(<file)
 	case *syntax.BinaryCmd:
 		if cmd.Op == syntax.Pipe || cmd.Op == syntax.PipeAll {
-			return sh.foreignStmt(cmd.Y) || passesOn(cmd.Y) && sh.foreignStmt(cmd.X)
+			return sh.foreignStmt(cmd.Y)
 		}
 		return sh.foreignStmt(cmd.X) || sh.foreignStmt(cmd.Y)
 	case *syntax.CallExpr:
-		if len(cmd.Args) > 0 && repeats[cmd.Args[0].Lit()] {
-			return slices.ContainsFunc(cmd.Args, func(w *syntax.Word) bool { return sh.foreign(w) })
+		if len(cmd.Args) == 0 || !repeats[cmd.Args[0].Lit()] && !counts(cmd) {
+			return len(cmd.Args) > 0
 		}
-		return len(cmd.Args) > 0 && contents[cmd.Args[0].Lit()] && !counts(cmd)
+		return slices.ContainsFunc(cmd.Args, func(w *syntax.Word) bool { return sh.foreign(w) || spellsCode(w) })
 	}
 	return true
 }
 
-// counts reports a call that prints a number: grep -c, jq length and the like.
+// spellsCode reports a word with a quoted text that runs code as a number, such as a
+// format of date.
+func spellsCode(w *syntax.Word) (found bool) {
+	syntax.Walk(w, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			found = found || runsCode(n.Value)
+		case *syntax.Lit:
+			found = found || runsCode(n.Value)
+		}
+		return !found
+	})
+	return found
+}
+
+// counts reports a call that prints a number: wc, grep -c, git rev-list --count and the
+// like. What any other program prints may be what a file holds, or how one is named.
 func counts(c *syntax.CallExpr) bool {
+	name := c.Args[0].Lit()
 	for _, w := range c.Args[1:] {
-		lit, grep := w.Lit(), strings.Contains(c.Args[0].Lit(), "grep") || c.Args[0].Lit() == "rg"
+		lit, grep := w.Lit(), strings.Contains(name, "grep") || name == "rg"
 		switch {
-		case grep && (lit == "--count" || lit == "--count-matches"):
+		case (grep || name == "git") && (lit == "--count" || lit == "--count-matches"):
 			return true
 		case grep && len(lit) > 1 && lit[0] == '-' && lit[1] != '-' && strings.Contains(lit, "c"):
 			return true
-		case c.Args[0].Lit() == "tr" && (lit == "-cd" || lit == "-dc"):
+		case name == "tr" && (lit == "-cd" || lit == "-dc"):
 			return true
 		}
 	}
-	return false
+	return countings[name]
 }
 
 // numbers doubts foreign content in the arithmetic of a node.

@@ -42,7 +42,7 @@ DIR is the top of its repository. The log keeps what happened.`,
 				return client.Explain("uninstall", err)
 			}
 			return a.Print(report, func() {
-				if len(report.Removed)+len(report.Written) == 0 {
+				if len(report.Removed)+len(report.Written) == 0 && hook == "" {
 					a.Printf("%s does not use Writ; nothing had to change.\n", root)
 				} else {
 					a.Printf("Writ no longer guards %s.\n", root)
