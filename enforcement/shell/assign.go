@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -150,10 +151,11 @@ func (sh *shell) assignArray(as *syntax.Assign) {
 			sh.setVar(as.Name.Value, unknownVar())
 			return
 		}
-		if sh.foreign(el.Value) {
+		words := sh.word(el.Value)
+		if sh.foreign(el.Value) || slices.ContainsFunc(words, matches) {
 			sh.a.foreign[as.Name.Value] = true
 		}
-		for _, a := range sh.word(el.Value) {
+		for _, a := range words {
 			v.List = append(v.List, a.template())
 		}
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -124,6 +125,7 @@ func printfJudge(r *reading) {
 	name := c.args[1]
 	c.unsureIf(runsCode(name.val) || namesUnknown(name), "runs the command in a subscript")
 	v := unknownVar()
+	delete(c.sh.a.foreign, name.val)
 	if len(c.args) > 2 {
 		values := make([]string, 0, len(c.args))
 		known := true
@@ -133,10 +135,15 @@ func printfJudge(r *reading) {
 		}
 		if out, ok := c.sh.printed("printf", values, input{}); ok && known {
 			v = text(out)
+		} else if len(c.sh.a.foreign) < maxVars {
+			c.sh.a.foreign[name.val] = !c.args[2].known || textFormat.MatchString(c.args[2].val)
 		}
 	}
 	c.sh.setVar(name.val, v)
 }
+
+// textFormat is a format of printf with more than numbers.
+var textFormat = regexp.MustCompile(`%[-+ #0-9.*]*[^-+ #0-9.*%diouxXeEfFgGaA]`)
 
 // readJudge follows read and mapfile, which set variables from standard input.
 func readJudge(r *reading) {

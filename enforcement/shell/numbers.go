@@ -38,6 +38,9 @@ func (sh *shell) foreign(w syntax.Node) bool {
 	return found
 }
 
+// matches reports a pattern, which stands for what files are named.
+func matches(a arg) bool { return a.glob }
+
 // holdsForeign reports a variable with foreign content, and arguments of a
 // function or script that are not known, or run code as a number.
 func holdsForeign(sh *shell, name string) bool {
@@ -49,7 +52,7 @@ func holdsForeign(sh *shell, name string) bool {
 	default:
 		return sh.a.foreign[name]
 	}
-	return slices.ContainsFunc(list, func(s string) bool { return strings.ContainsRune(s, hole) || runsCode(s) })
+	return slices.ContainsFunc(list, func(s string) bool { return !isKnown(s) || runsCode(s) })
 }
 
 func (sh *shell) foreignStmt(st *syntax.Stmt) bool {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -171,10 +172,8 @@ func (sh *shell) forClause(c *syntax.ForClause) {
 		sh.substitutions(w)
 	}
 	items := sh.words(iter.Items)
-	for _, w := range iter.Items {
-		if sh.foreign(w) {
-			sh.a.foreign[iter.Name.Value] = true
-		}
+	if slices.ContainsFunc(iter.Items, func(w *syntax.Word) bool { return sh.foreign(w) }) || slices.ContainsFunc(items, matches) {
+		sh.a.foreign[iter.Name.Value] = true
 	}
 	if !iter.InPos.IsValid() {
 		for _, s := range sh.vars["@"].List {
