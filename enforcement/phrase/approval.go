@@ -8,8 +8,8 @@
 // nothing named. It counts only where everything else in the prompt is accounted
 // for: a go-ahead, thanks, a statement about what the user read before it, how work
 // is done in any plan behind it. What takes an approval back, bounds it or mocks it
-// can be said in any words, so none of that is looked for: whatever is left over is a
-// doubt, and the user is asked to say it plainly. A bare go-ahead ("yes", "go ahead",
+// can be said in any words: whatever is not known to leave it alone is a doubt, and the
+// user is asked to say it plainly. Words that are looked for only narrow what is known. A bare go-ahead ("yes", "go ahead",
 // "looks good") counts only when the prompt says nothing else.
 // `/writ-approve`, alone or with the gate's name, is the typed command.
 //
