@@ -54,6 +54,9 @@ const (
 // DefaultSyncInterval is how often Interval syncs by default.
 const DefaultSyncInterval = 100 * time.Millisecond
 
+// readersAhead is how many readers of one connection may lag behind at once.
+const readersAhead = 8
+
 // DefaultMaxPayload is the largest message by default.
 const DefaultMaxPayload = 32 << 20
 
@@ -302,12 +305,14 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		port = server.RANDOM_PORT
 	}
 	o := &server.Options{
-		ServerName:             "writ",
-		Host:                   s.options.Host,
-		Port:                   port,
-		DontListen:             true, // until the log is open: see listen
-		MaxPayload:             s.options.MaxPayload,
-		MaxPending:             max(server.MAX_PENDING_SIZE, 2*int64(s.options.MaxPayload)),
+		ServerName: "writ",
+		Host:       s.options.Host,
+		Port:       port,
+		DontListen: true, // until the log is open: see listen
+		MaxPayload: s.options.MaxPayload,
+		// Each reader may be sent as much as the largest message ahead. Where more waits
+		// the server drops the connection, with all that is being asked on it.
+		MaxPending:             max(server.MAX_PENDING_SIZE, readersAhead*int64(s.options.MaxPayload)),
 		Users:                  users,
 		Accounts:               []*server.Account{clients},
 		TLSConfig:              s.options.TLS,

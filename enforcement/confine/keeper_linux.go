@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -329,7 +328,7 @@ func (k *keeper) answer(n *notification) {
 			a.flags = notifGoOn
 		}
 	case uintptr(n.nr) == syscall.SYS_CONNECT:
-		k.watch(n)
+		go k.watch(n)
 		a.errno = -int32(k.connect(n))
 	case uintptr(n.nr) == syscall.SYS_IOCTL:
 		errno := k.terminal(n)
@@ -353,25 +352,28 @@ func (k *keeper) answer(n *notification) {
 	}
 }
 
-// signalLook is how often it is looked whether a signal came for who waits for a connection.
-const signalLook = 100 * time.Millisecond
+// signalLook is how often it is looked, in milliseconds, whether a signal came for who
+// waits for a connection.
+const signalLook = 100
 
 // watch ends the wait for a connection once a signal comes for who waits. A call is not
 // interrupted otherwise after it came here: one that makes or moves a link would be made
 // twice.
 func (k *keeper) watch(n *notification) {
-	time.AfterFunc(signalLook, func() {
-		k.waiting.Lock()
-		waits := k.waiting.calls[n.id]
-		k.waiting.Unlock()
-		switch {
-		case !waits:
-		case !signalled("/proc/" + strconv.Itoa(int(n.pid))):
-			k.watch(n)
-		case k.answered(n.id):
-			k.interrupt(n.id)
+	for pause(signalLook); k.waits(n.id); pause(signalLook) {
+		if signalled("/proc/" + strconv.Itoa(int(n.pid))) {
+			if k.answered(n.id) {
+				k.interrupt(n.id)
+			}
+			return
 		}
-	})
+	}
+}
+
+func (k *keeper) waits(id uint64) bool {
+	k.waiting.Lock()
+	defer k.waiting.Unlock()
+	return k.waiting.calls[id]
 }
 
 // signalled reports whether a signal that a thread does not block waits for it.
