@@ -156,9 +156,9 @@ func (s *Server) writeMarks(m marks) error {
 	}
 	body, err := m.encode()
 	if err == nil {
-		// What a power cut may take was not acknowledged, and is no loss.
+		// What a power cut may take is not noted, and is no loss.
 		for name := range m.Streams {
-			err = errors.Join(err, s.Sync(context.Background(), schemas.Stream(name)))
+			err = errors.Join(err, s.bring(context.Background(), s.noted, name))
 		}
 	}
 	if err == nil {

@@ -135,7 +135,7 @@ func (s *Server) reopen(meanwhile func() error) error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
-	if err := s.together.each((*syncs).again); err != nil {
+	if err := s.noted.each((*syncs).again); err != nil {
 		return err
 	}
 	if meanwhile != nil {

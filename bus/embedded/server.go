@@ -118,8 +118,9 @@ type Server struct {
 	noting  sync.Mutex        // see writeMarks
 
 	ended    *ended
-	together *together
-	holes    []Hole // known to be lost when the server started
+	together *together // appends wait for
+	noted    *together // notes of the ends wait for
+	holes    []Hole    // known to be lost when the server started
 	scrubber *scrubber
 
 	stopping chan struct{}
@@ -141,8 +142,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}), together: o.together(),
+		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
+	s.together, s.noted = o.together()
 	s.ended = &ended{store: o.Dir, find: s.find}
 	s.log.beforeCut = s.ended.before
 	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find, s.ended.alone)
@@ -378,7 +380,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			s.mark()
 			s.ns.Shutdown()
 			s.ns.WaitForShutdown()
-			_ = s.together.each((*syncs).stop)
+			_ = s.noted.each((*syncs).stop)
 			s.lock.Release()
 		}()
 	})

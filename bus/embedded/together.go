@@ -21,7 +21,11 @@ import (
 // not known then what of the stream is there, and nothing more is acknowledged
 // until the streams were opened again.
 func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
-	err := s.together.of(string(stream)).wait(ctx)
+	return s.bring(ctx, s.together, string(stream))
+}
+
+func (s *Server) bring(ctx context.Context, of *together, stream string) error {
+	err := of.of(stream).wait(ctx)
 	if err != nil && ctx.Err() == nil {
 		reason := fmt.Sprintf("sync the stream %s: %v", stream, err)
 		s.log.stopped(reason)
@@ -49,11 +53,14 @@ type together struct {
 	all map[string]*syncs // by stream
 }
 
-func (o Options) together() *together {
-	if !o.Together || o.Durability != PowerLoss {
-		return nil
+// together returns the syncs that appends wait for, and those that a note of the
+// streams' ends does, with either durability.
+func (o Options) together() (appends, notes *together) {
+	notes = &together{dir: streamsDir(o.Dir), all: map[string]*syncs{}}
+	if o.Together && o.Durability == PowerLoss {
+		appends = notes
 	}
-	return &together{dir: streamsDir(o.Dir), all: map[string]*syncs{}}
+	return appends, notes
 }
 
 func (t *together) of(stream string) *syncs {
