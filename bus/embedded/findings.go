@@ -158,7 +158,7 @@ func (s *Server) writeMarks(m marks) error {
 	if err == nil {
 		// What a power cut may take is not noted, and is no loss.
 		for name := range m.Streams {
-			err = errors.Join(err, s.bring(context.Background(), s.noted, name))
+			err = errors.Join(err, bring(context.Background(), s, s.noted, name))
 		}
 	}
 	if err == nil {

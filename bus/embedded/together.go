@@ -21,10 +21,11 @@ import (
 // not known then what of the stream is there, and nothing more is acknowledged
 // until the streams were opened again.
 func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
-	return s.bring(ctx, s.together, string(stream))
+	return bring(ctx, s, s.together, string(stream))
 }
 
-func (s *Server) bring(ctx context.Context, of *together, stream string) error {
+// bring is Sync of a stream among those.
+func bring(ctx context.Context, s *Server, of *together, stream string) error {
 	err := of.of(stream).wait(ctx)
 	if err != nil && ctx.Err() == nil {
 		reason := fmt.Sprintf("sync the stream %s: %v", stream, err)
