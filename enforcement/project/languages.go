@@ -10,7 +10,7 @@ import (
 	"github.com/writbus/writ/schemas/language"
 )
 
-// languageMarks names, for each language that is a domain of rules, the files
+// languageFiles names, for each language that is a domain of rules, the files
 // at a project's root that say it is written in it.
 var languageFiles = map[string][]string{
 	"go":         {"go.mod", "go.work"},
@@ -123,8 +123,9 @@ func Uses(root string) (languages, subjects []string) {
 			left--
 			part := read(dir)
 			subjects, below = append(subjects, part.subjects...), append(below, part.folders...)
+			written = append(written, part.written...)
 			if deep {
-				languages, written = append(languages, part.languages...), append(written, part.written...)
+				languages = append(languages, part.languages...)
 			}
 		}
 		level = below
@@ -132,6 +133,9 @@ func Uses(root string) (languages, subjects []string) {
 	if len(languages) == 0 {
 		languages = written
 	}
+	// One build file serves both; which of them it builds, the sources tell.
+	c, cpp := slices.Contains(written, "c"), slices.Contains(written, "cpp")
+	languages = slices.DeleteFunc(languages, func(l string) bool { return l == "c" && cpp && !c || l == "cpp" && c && !cpp })
 	slices.Sort(languages)
 	slices.Sort(subjects)
 	return slices.Compact(languages), slices.Compact(subjects)
@@ -161,7 +165,9 @@ func read(dir string) (p part) {
 			continue
 		}
 		if own := languagesOfFile(name); own != nil {
-			p.written = append(p.written, own...)
+			if filepath.Ext(name) != header {
+				p.written = append(p.written, own...)
+			}
 		} else if other := language.Of(name); slices.Contains(otherLanguages, other) {
 			p.written = append(p.written, other)
 		}
@@ -223,6 +229,9 @@ func (p Project) SubjectsFor(file string) []string {
 	return slices.Compact(subjects)
 }
 
+// header ends the name of what sources of C and C++ include.
+const header = ".h"
+
 // languagesOfFile are the domains of rules that a file's name tells. What is
 // said of Java holds for much of Kotlin, and a header may be of C or C++.
 func languagesOfFile(file string) []string {
@@ -233,8 +242,11 @@ func languagesOfFile(file string) []string {
 		return []string{"typescript", "vue"}
 	case "kotlin":
 		return []string{"kotlin", "java"}
-	case "c", "cpp":
-		return []string{"c", "cpp"}
+	case "c":
+		if filepath.Ext(file) == header {
+			return []string{"c", "cpp"}
+		}
+		return []string{"c"}
 	default:
 		if _, domain := languageFiles[found]; domain {
 			return []string{found}

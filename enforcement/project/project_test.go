@@ -149,7 +149,11 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 		"an app by its catalog":    {map[string]string{"settings.gradle.kts": "", "build.gradle.kts": "alias(libs.plugins.android)", "gradle/libs.versions.toml": catalog}, "android java kotlin", ""},
 		"an app by its project":    {map[string]string{"Shop.xcodeproj/project.pbxproj": ""}, "ios swift", ""},
 		"scripts without manifest": {map[string]string{"train.py": "", "README.md": "react"}, "python", ""},
-		"sources in folders":       {map[string]string{"Makefile": "", "src/main.c": ""}, "c cpp", ""},
+		"sources in folders":       {map[string]string{"Makefile": "", "src/main.c": "", "src/main.h": ""}, "c", ""},
+		"one build file for C++":   {map[string]string{"CMakeLists.txt": "", "src/a.cc": "", "src/a.h": ""}, "cpp", ""},
+		"one build file for C":     {map[string]string{"meson.build": "", "src/a.c": ""}, "c", ""},
+		"one build file for both":  {map[string]string{"CMakeLists.txt": "", "src/a.cc": "", "third/b.c": ""}, "c cpp", ""},
+		"a build file alone":       {map[string]string{"CMakeLists.txt": "", "include/a.h": ""}, "c cpp", ""},
 		"a language without rules": {map[string]string{"mix.exs": "", "lib/shop.ex": ""}, "elixir", ""},
 		"only infrastructure":      {map[string]string{"main.tf": ""}, "terraform", "cloud terraform"},
 		"what is not its own":      {map[string]string{"node_modules/a/package.json": "{}", "vendor/b/go.mod": "", ".cache/c.py": "", "notes.txt": ""}, "", ""},
@@ -175,7 +179,7 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 func TestLanguagesForFile(t *testing.T) {
 	p := Project{Languages: []string{"go", "react", "typescript"}}
 	for file, want := range map[string]string{
-		"a.go": "go", "a.tsx": "typescript react", "a.vue": "typescript vue react", "a.kt": "kotlin java", "a.h": "c cpp", "a.cs": "csharp",
+		"a.go": "go", "a.tsx": "typescript react", "a.vue": "typescript vue react", "a.kt": "kotlin java", "a.h": "c cpp", "a.c": "c", "a.cpp": "cpp", "a.hpp": "cpp", "a.cs": "csharp",
 		"a.css": "go react typescript", "a.md": "go react typescript",
 	} {
 		if got := strings.Join(p.LanguagesFor(file), " "); got != want {

@@ -60,3 +60,16 @@ func ShippedThere(hashes []string, states []State) bool {
 	}
 	return true
 }
+
+// MostShippedThere says whether most of the shipped rules, by how many there
+// are, have been imported once, in whatever version. Until then what is in force
+// is an arbitrary part of them.
+func MostShippedThere(shipped int, states []State) bool {
+	known := 0
+	for _, s := range states {
+		if s.Source == SourceShipped {
+			known++
+		}
+	}
+	return 2*known >= shipped
+}

@@ -43,11 +43,11 @@ type Options struct {
 // Book is the service of rules. It is safe for concurrent use.
 type Book struct {
 	store
+	arrival
 	index    *index.Index
 	curator  *curator
 	shipped  bool
-	imported chan struct{} // closed once the shipped rules are there
-	judge    *judge        // nil without a model
+	judge    *judge // nil without a model
 	releases *Releases
 	o        Options
 }
@@ -67,7 +67,7 @@ func New(o Options) *Book {
 		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
 		index:   o.Index,
 		curator: newCurator(o.Index.Embedder().Many().Embedder),
-		shipped: o.Shipped, imported: make(chan struct{}), o: o,
+		shipped: o.Shipped, arrival: arrival{imported: make(chan struct{})}, o: o,
 	}
 	b.releases = newReleases(b, o)
 	if o.Ask != nil {

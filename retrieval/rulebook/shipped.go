@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -70,6 +71,7 @@ func (b *Book) Begin(ctx context.Context) (stop func() error) {
 	go func() {
 		err := again(ctx, b.o.Logger, b.bringShipped)
 		if err == nil {
+			b.filling.Store(false)
 			close(b.imported)
 		} else if ctx.Err() == nil {
 			b.o.Logger.Error("bring in the shipped rules", "error", err)
@@ -87,25 +89,35 @@ func (b *Book) Begin(ctx context.Context) (stop func() error) {
 	}
 }
 
+// arrival tells how far the shipped rules have come.
+type arrival struct {
+	imported chan struct{} // closed once they are there
+	filling  atomic.Bool   // most of them are on their way
+}
+
 // Imported is closed once the shipped rules are there.
-func (b *Book) Imported() <-chan struct{} { return b.imported }
+func (a *arrival) Imported() <-chan struct{} { return a.imported }
 
 // Ready waits until the shipped rules are there, and reports whether they are.
-func (b *Book) Ready(ctx context.Context, patience time.Duration) bool {
+func (a *arrival) Ready(ctx context.Context, patience time.Duration) bool {
 	select {
-	case <-b.imported:
+	case <-a.imported:
 		return true
 	default:
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case <-b.imported:
+	case <-a.imported:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
+
+// Filling says whether an import is bringing in most of the shipped rules for the
+// first time: a search would choose among an arbitrary part of them.
+func (a *arrival) Filling() bool { return a.filling.Load() }
 
 // bringShipped brings in the rules that this build ships, where they are new or
 // changed, and retires those that it no longer ships. Rules that a person edited
@@ -154,5 +166,6 @@ func (b *Book) shippedThere() (there bool, err error) {
 	}
 	var states []rule.State
 	err = b.from(rule.SourceShipped, func(_ string, state rule.State) { states = append(states, state) })
+	b.filling.Store(!rule.MostShippedThere(len(hashes), states))
 	return err == nil && rule.ShippedThere(hashes, states), err
 }

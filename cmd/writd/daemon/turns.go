@@ -25,7 +25,7 @@ var blobTime = 2 * time.Second
 
 // openTurns opens what answers hooks.
 func (d *Daemon) openTurns() {
-	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d}
+	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d.corpus.Current(), d}
 	d.accepted = &acceptedSettings{dataDir: root, least: d.settings.Approval, state: bus.Kept[config.Accepted]{
 		Conn: d.conn, Log: d.log, Aggregate: schemas.AcceptedSettings(), Evolve: config.EvolveAccepted,
 	}}
@@ -133,7 +133,8 @@ func policyOf(c config.Project) enforcement.Settings {
 // rulesOfTurns fills turn.Rules.
 type rulesOfTurns struct {
 	*index.Index
-	d *Daemon
+	none *retrieval.Index
+	d    *Daemon
 }
 
 // Await waits for the shipped rules.
@@ -141,8 +142,20 @@ func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) bool {
 	return r.d.rules.Ready(ctx, patience)
 }
 
+// Current is the index in use, and one without rules while most of the shipped ones
+// are on their way: a prompt is given what is right among all of them, or nothing.
+func (r rulesOfTurns) Current() *retrieval.Index {
+	if r.d.rules.Filling() {
+		return r.none
+	}
+	return r.Index.Current()
+}
+
 // Search lets the configured model, if there is one, choose what a prompt is given.
 func (r rulesOfTurns) Search(ctx context.Context, q retrieval.Query) retrieval.Answer {
+	if r.d.rules.Filling() {
+		return retrieval.Answer{}
+	}
 	return r.d.rules.Search(ctx, q)
 }
 
