@@ -56,9 +56,9 @@ func mavenSuites(c changes, _ ask) []suite {
 	return []suite{{at: top, tool: outcome.Maven, command: top.maven(c.below(top), c.typesOf())}}
 }
 
-// below is the path of the changes' place in another one, "" for the same.
-func (c changes) below(top place) string {
-	rel, err := filepath.Rel(filepath.FromSlash("/"+top.dir), filepath.FromSlash("/"+c.dir))
+// below is the path of a place in another one, "" for the same.
+func (p place) below(top place) string {
+	rel, err := filepath.Rel(filepath.FromSlash("/"+top.dir), filepath.FromSlash("/"+p.dir))
 	if err != nil || rel == "." {
 		return ""
 	}
@@ -89,15 +89,22 @@ func (p place) maven(module string, tests []string) string {
 
 // gradleSuites run the tests of the changed files' project that name a changed type.
 func gradleSuites(c changes, _ ask) []suite {
-	top, program := c.wrapped("gradlew", "gradle", "settings.gradle", "settings.gradle.kts")
-	module := c.below(top)
-	task, which := "test", ""
+	top, command := c.gradle(c.typesOf())
+	return []suite{{at: top, tool: outcome.Maven, command: command}}
+}
+
+// gradle runs test classes of a project, all of them for none, and prints their
+// reports. A daemon that it left would be held like the tests, and serve the user's
+// own builds.
+func (p place) gradle(tests []string) (top place, command string) {
+	top, program := p.wrapped("gradlew", "gradle", "settings.gradle", "settings.gradle.kts")
+	module, task := p.below(top), "test"
 	if module != "" {
 		task = ":" + strings.ReplaceAll(module, "/", ":") + ":test"
 	}
-	for _, test := range c.typesOf() {
-		which += " --tests " + quoted("*"+test)
+	for _, test := range tests {
+		task += " --tests " + quoted("*"+test)
 	}
 	reports := path.Join(module, "build/test-results/test") + "/TEST-*.xml"
-	return []suite{{at: top, tool: outcome.Maven, command: "rm -f " + reports + "; " + program + " -q " + task + which + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"}}
+	return top, "rm -f " + reports + "; " + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"
 }

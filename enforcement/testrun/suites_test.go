@@ -72,7 +72,7 @@ func TestSuitesAreTheProjectsOwn(t *testing.T) {
 		"django by pytest":         {"manage.py setup.cfg=DJANGO_SETTINGS_MODULE=x shop/test_a.py", "shop/test_a.py", "python3 -m pytest -q shop/test_a.py"},
 		"rust":                     {"Cargo.toml=[package]|name~=~\"one\"", "src/lib.rs", "cargo test -p one"},
 		"a workspace of rust":      {"Cargo.toml=[workspace] b/Cargo.toml=[package]|name=\"b\"", "b/src/lib.rs", "(cd b && cargo test -p b)"},
-		"gradle with wrapper":      {"gradlew settings.gradle app/build.gradle app/src/test/A1Test.java=new~A1()", "app/src/main/A1.java", "rm -f app/build/test-results/test/TEST-*.xml; ./gradlew -q :app:test --tests '*A1Test'; s=$?; echo 'writ: reports'; cat app/build/test-results/test/TEST-*.xml; (exit $s)"},
+		"gradle with wrapper":      {"gradlew settings.gradle app/build.gradle app/src/test/A1Test.java=new~A1()", "app/src/main/A1.java", "rm -f app/build/test-results/test/TEST-*.xml; ./gradlew -q --no-daemon :app:test --tests '*A1Test'; s=$?; echo 'writ: reports'; cat app/build/test-results/test/TEST-*.xml; (exit $s)"},
 		"a module of maven":        {"pom.xml m/pom.xml m/src/test/java/BTest.java=new~A()", "m/src/main/java/A.java", "rm -f m/target/surefire-reports/TEST-*BTest.xml; mvn -q -B -pl m -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false -Dtest=BTest test; s=$?; echo 'writ: reports'; cat m/target/surefire-reports/TEST-*BTest.xml; (exit $s)"},
 		"ruby":                     {"Gemfile spec/a_spec.rb=CartItem.new spec/b_spec.rb", "lib/cart_item.rb", "bundle exec rspec spec/a_spec.rb"},
 		"ruby, and nothing named":  {"Gemfile spec/a_spec.rb", "lib/a.rb", "?bundle exec rspec"},
