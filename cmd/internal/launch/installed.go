@@ -162,6 +162,8 @@ func Link(at, program string) (was string, err error) {
 	case err == nil && was == program:
 		return "", nil
 	case err == nil || errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("launch: the folder of hooks' link: %w", err)
 	default:
 		return "", fmt.Errorf("launch: %s is not a link, and hooks need one there: %w", at, err)
 	}

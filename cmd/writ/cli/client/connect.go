@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // Roles a client connects in. The names are those of the credential files.
@@ -156,8 +157,12 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 	ctx, cancel := context.WithTimeout(ctx, callBudget)
 	defer cancel()
 	s, err := a.Connect(ctx, at, dataDir, role)
-	if errors.Is(err, bus.ErrUnavailable) && !launch.Alive(at.PID) {
+	switch held := filelock.Held(config.Layout{Root: dataDir}.Lock()); {
+	case !errors.Is(err, bus.ErrUnavailable):
+	case !held:
 		err = config.NoDaemon(dataDir, fmt.Sprintf("process %d, announced in %s, is gone", at.PID, dataDir))
+	case !launch.Alive(at.PID):
+		err = fmt.Errorf("%w: %w", launch.ErrElsewhere, err)
 	}
 	return s, at, err
 }
