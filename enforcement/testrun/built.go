@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/testrun/outcome"
@@ -84,7 +85,12 @@ func (p place) maven(module string, tests []string) string {
 			names += " " + reports + "/TEST-*" + test + ".xml"
 		}
 	}
-	return "rm -f " + strings.TrimSpace(names) + "; " + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + "; (exit $s)"
+	return cleared(strings.TrimSpace(names)) + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + "; (exit $s)"
+}
+
+// cleared takes away the reports of an earlier run, which would be read for this one's.
+func cleared(reports string) string {
+	return "rm -f " + reports + " || exit " + strconv.Itoa(cannotRun) + "; "
 }
 
 // gradleSuites run the tests of the changed files' project that name a changed type.
@@ -95,7 +101,7 @@ func gradleSuites(c changes, _ ask) []suite {
 
 // gradle runs test classes of a project, all of them for none, and prints their
 // reports. A daemon that it left would be held like the tests, and serve the user's
-// own builds.
+// own builds. Java takes the folder of temporary files from no variable.
 func (p place) gradle(tests []string) (top place, command string) {
 	top, program := p.wrapped("gradlew", "gradle", "settings.gradle", "settings.gradle.kts")
 	module, task := p.below(top), "test"
@@ -106,5 +112,5 @@ func (p place) gradle(tests []string) (top place, command string) {
 		task += " --tests " + quoted("*"+test)
 	}
 	reports := path.Join(module, "build/test-results/test") + "/TEST-*.xml"
-	return top, "rm -f " + reports + "; " + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"
+	return top, cleared(reports) + `GRADLE_OPTS="$GRADLE_OPTS -Djava.io.tmpdir=${TMPDIR:-/tmp}" ` + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"
 }
