@@ -28,6 +28,10 @@ const (
 // A log of a million events is recovered in about a second.
 const StartBudget = 20 * time.Second
 
+// lastLooks and lookAgain are how often, and how far apart, it is looked whether a daemon
+// that does not answer is ending.
+const lastLooks, lookAgain = 20, 25 * time.Millisecond
+
 // callBudget bounds one request of such a command.
 const callBudget = 10 * time.Second
 
@@ -157,8 +161,17 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 	ctx, cancel := context.WithTimeout(ctx, callBudget)
 	defer cancel()
 	s, err := a.Connect(ctx, at, dataDir, role)
-	switch held := filelock.Held(config.Layout{Root: dataDir}.Lock()); {
-	case !errors.Is(err, bus.ErrUnavailable):
+	if !errors.Is(err, bus.ErrUnavailable) {
+		return s, at, err
+	}
+	held := true
+	for range lastLooks { // one that was killed lets go of its lock after its connections
+		if held = filelock.Held(config.Layout{Root: dataDir}.Lock()); !held || !launch.Alive(at.PID) {
+			break
+		}
+		time.Sleep(lookAgain)
+	}
+	switch {
 	case !held:
 		err = config.NoDaemon(dataDir, fmt.Sprintf("process %d, announced in %s, is gone", at.PID, dataDir))
 	case !launch.Alive(at.PID):
