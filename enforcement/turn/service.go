@@ -111,6 +111,7 @@ type Service struct {
 	tasks      tasks
 	waiting    waiting
 	shown      shown
+	greeted    shown // what sessions were told of where they stand as they started, until their first prompt
 }
 
 // New returns a service.
