@@ -10,6 +10,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -190,10 +191,7 @@ func Find(executable string, vars []string) (string, error) {
 }
 
 func homeOf(vars []string) string {
-	if home := lookup(vars, "HOME"); home != "" {
-		return home
-	}
-	return lookup(vars, "USERPROFILE")
+	return cmp.Or(lookup(vars, "HOME"), lookup(vars, "USERPROFILE"))
 }
 
 func lookup(vars []string, name string) string {
