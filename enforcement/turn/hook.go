@@ -410,6 +410,8 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 		own = state.Position()
 	}
 	v.greeted.keep(t.Session, "")
+	untold := v.untold.of(t.Session)
+	v.untold.keep(t.Session, "")
 	var remembered, files string
 	if t.Kind == host.Prompt && !approves(decision) && t.Agent == "" {
 		room := injectedChars - len(own) - len(again) - len(shown.band) - len(shown.block)
@@ -420,7 +422,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 			files = v.Files.ForPrompt(ctx, t.Session, t.AgentType, t.project.Root, t.Prompt, room-len(remembered))
 		}
 	}
-	return host.Answer{Context: join(own, earlier.Context, again, shown.band, shown.block, remembered, files), Notice: join(earlier.Notice, decision.Notice, v.waiting.ask(t))}, nil
+	return host.Answer{Context: join(own, earlier.Context, again, shown.band, shown.block, remembered, files), Notice: join(earlier.Notice, untold, decision.Notice, v.waiting.ask(t))}, nil
 }
 
 // promptActor is the person whom the host names as the prompt's author, and
