@@ -3,8 +3,9 @@
 #   COPY --from=ghcr.io/writbus/writ /usr/local/bin/ /usr/local/bin/
 #
 # or to run the daemon beside others. The release tool lays the programs of each
-# platform ready; test/ci/release.sh runs them in an empty root as this user.
-FROM gcr.io/distroless/static-debian12:nonroot
+# platform ready; test/ci/release.sh builds and runs this file over a base of its own.
+ARG BASE=gcr.io/distroless/static-debian12:nonroot
+FROM $BASE
 ARG TARGETPLATFORM
 COPY $TARGETPLATFORM/writ $TARGETPLATFORM/writd /usr/local/bin/
 # The log, its keys and its views: without a volume they end with the container. The

@@ -51,7 +51,7 @@ func (c EndTurn) decide(s State) Decision {
 	}
 	d := Decision{Verdict: Allow}
 	if c.Late {
-		d.Record = rest
+		d.Record, d.Notice = rest, c.untested(unrun)
 		return d
 	}
 	if c.Agent == "" {

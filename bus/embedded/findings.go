@@ -91,8 +91,8 @@ func readMarks(dir string) (marks, error) {
 	var m marks
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields() // else a damaged name would be one that is not there
-	if err := d.Decode(&m); err != nil {
-		return marks{}, err
+	if d.Decode(&m) != nil {
+		return marks{}, errors.New(marksName + " holds something else")
 	}
 	if m.Sum != "" && m.Sum != m.sum() {
 		return marks{}, errors.New("its checksum differs")

@@ -34,6 +34,7 @@ var toolCaches = []cache{
 	{name: ".gradle/daemon", env: "GRADLE_USER_HOME", sub: "daemon", sign: "settings.gradle"},
 	{name: ".gradle/native", env: "GRADLE_USER_HOME", sub: "native", sign: "settings.gradle"},
 	{name: ".gradle/wrapper", env: "GRADLE_USER_HOME", sub: "wrapper", sign: "settings.gradle"},
+	{name: ".gradle/workers", env: "GRADLE_USER_HOME", sub: "workers", sign: "settings.gradle"},
 	{name: ".gradle/.tmp", env: "GRADLE_USER_HOME", sub: ".tmp", sign: "settings.gradle"},
 	{name: ".gradle/kotlin", env: "GRADLE_USER_HOME", sub: "kotlin"},
 	{name: ".m2/repository", sign: "pom.xml"},
@@ -80,11 +81,14 @@ var projectCaches = []cache{
 	{name: ".parcel-cache"},
 	{name: ".next/cache"},
 	{name: ".gradle", sign: "settings.gradle"},
+	{name: ".gradle", sign: "settings.gradle.kts"},
 	{name: "node_modules/.cache"},
 	{name: "node_modules/.vite"},
 	{name: "node_modules/.vitest"},
 	{name: "target", sign: "Cargo.toml"},
 	{name: "target", sign: "pom.xml"},
+	{name: "build", sign: "build.gradle"},
+	{name: "build", sign: "build.gradle.kts"},
 }
 
 // caches lists the caches that there are, and makes those of tools that the
@@ -166,9 +170,11 @@ func caches(o Options, project string, loose []string) []string {
 			own(join(project, c.name), c.sign != "")
 		}
 	}
-	if uses("pom.xml") {
-		for _, module := range modules(project, "pom.xml", maxModuleDepth) {
-			own(join(module, "target"), true)
+	for _, of := range moduleOutputs {
+		if uses(of.top) {
+			for _, module := range modules(project, of.sign, maxModuleDepth) {
+				own(join(module, of.name), true)
+			}
 		}
 	}
 	return dirs
@@ -194,7 +200,15 @@ func sourced(dir string) (paths []string) {
 	return paths
 }
 
-// maxModuleDepth is how far below a project's root the modules of Maven are looked
+// moduleOutputs are where the modules of a project put what they make: top shows that
+// it may have modules, and sign is in each.
+var moduleOutputs = []struct{ top, sign, name string }{
+	{"pom.xml", "pom.xml", "target"},
+	{"settings.gradle", "build.gradle", "build"},
+	{"settings.gradle.kts", "build.gradle.kts", "build"},
+}
+
+// maxModuleDepth is how far below a project's root the modules of a build are looked
 // for, each of which has a target of its own.
 const maxModuleDepth = 3
 

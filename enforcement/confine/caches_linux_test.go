@@ -46,15 +46,15 @@ func TestWhatShellsRunOfACacheIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestModulesOfMavenHaveTargetsOfTheirOwn: each module below the root's pom.xml, and
-// nothing that a link leads to.
-func TestModulesOfMavenHaveTargetsOfTheirOwn(t *testing.T) {
+// TestModulesHaveOutputsOfTheirOwn: each module below a root's pom.xml or settings.gradle,
+// and nothing that a link leads to.
+func TestModulesHaveOutputsOfTheirOwn(t *testing.T) {
 	project, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := t.TempDir()
-	for _, file := range []string{"pom.xml", "cart/pom.xml", "cart/deep/pom.xml", "docs/x/pom.xml", "till/pom.xml"} {
+	for _, file := range []string{"pom.xml", "cart/pom.xml", "cart/deep/pom.xml", "docs/x/pom.xml", "till/pom.xml", "settings.gradle", "app/build.gradle", "tool/build.gradle.kts"} {
 		at := filepath.Join(project, file)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestModulesOfMavenHaveTargetsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := caches(Options{Home: t.TempDir()}, project, nil)
-	for dir, want := range map[string]bool{"target": true, "cart/target": true, "cart/deep/target": true, "docs/x/target": false, "till/target": false} {
+	for dir, want := range map[string]bool{"target": true, "cart/target": true, "cart/deep/target": true, "docs/x/target": false, "till/target": false, ".gradle": true, "build": false, "app/build": true, "tool/build": false} {
 		if is := slices.Contains(got, filepath.Join(project, dir)); is != want {
 			t.Errorf("%s may be written: %v, want %v; %v", dir, is, want, got)
 		}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/testrun/outcome"
@@ -56,9 +57,9 @@ func mavenSuites(c changes, _ ask) []suite {
 	return []suite{{at: top, tool: outcome.Maven, command: top.maven(c.below(top), c.typesOf())}}
 }
 
-// below is the path of the changes' place in another one, "" for the same.
-func (c changes) below(top place) string {
-	rel, err := filepath.Rel(filepath.FromSlash("/"+top.dir), filepath.FromSlash("/"+c.dir))
+// below is the path of a place in another one, "" for the same.
+func (p place) below(top place) string {
+	rel, err := filepath.Rel(filepath.FromSlash("/"+top.dir), filepath.FromSlash("/"+p.dir))
 	if err != nil || rel == "." {
 		return ""
 	}
@@ -84,20 +85,32 @@ func (p place) maven(module string, tests []string) string {
 			names += " " + reports + "/TEST-*" + test + ".xml"
 		}
 	}
-	return "rm -f " + strings.TrimSpace(names) + "; " + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + "; (exit $s)"
+	return cleared(strings.TrimSpace(names)) + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + "; (exit $s)"
+}
+
+// cleared takes away the reports of an earlier run, which would be read for this one's.
+func cleared(reports string) string {
+	return "rm -f " + reports + " || exit " + strconv.Itoa(cannotRun) + "; "
 }
 
 // gradleSuites run the tests of the changed files' project that name a changed type.
 func gradleSuites(c changes, _ ask) []suite {
-	top, program := c.wrapped("gradlew", "gradle", "settings.gradle", "settings.gradle.kts")
-	module := c.below(top)
-	task, which := "test", ""
+	top, command := c.gradle(c.typesOf())
+	return []suite{{at: top, tool: outcome.Maven, command: command}}
+}
+
+// gradle runs test classes of a project, all of them for none, and prints their
+// reports. A daemon that it left would be held like the tests, and serve the user's
+// own builds. Java takes the folder of temporary files from no variable.
+func (p place) gradle(tests []string) (top place, command string) {
+	top, program := p.wrapped("gradlew", "gradle", "settings.gradle", "settings.gradle.kts")
+	module, task := p.below(top), "test"
 	if module != "" {
 		task = ":" + strings.ReplaceAll(module, "/", ":") + ":test"
 	}
-	for _, test := range c.typesOf() {
-		which += " --tests " + quoted("*"+test)
+	for _, test := range tests {
+		task += " --tests " + quoted("*"+test)
 	}
 	reports := path.Join(module, "build/test-results/test") + "/TEST-*.xml"
-	return []suite{{at: top, tool: outcome.Maven, command: "rm -f " + reports + "; " + program + " -q " + task + which + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"}}
+	return top, cleared(reports) + `GRADLE_OPTS="$GRADLE_OPTS -Djava.io.tmpdir=${TMPDIR:-/tmp}" ` + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"
 }

@@ -20,7 +20,7 @@ func File(root, file string) (t schemas.TestFile, why string) {
 		}
 		at, found := nearest(root, file, r.marks)
 		if !found && !r.anywhere {
-			return t, "there is no " + r.marks[0] + " above it"
+			return t, "there is no " + strings.Join(r.marks, " or ") + " above it"
 		}
 		at.root, t.Dir = root, at.dir
 		t.Tool, t.Command, why = r.command(at, at.inside(file))
@@ -45,7 +45,7 @@ var fileRunners = []fileRunner{
 	{"|.go|", []string{"go.mod"}, false, goFile},
 	{"|.js|.jsx|.ts|.tsx|.mjs|.cjs|.mts|.cts|", []string{"package.json"}, true, scriptFile},
 	{"|.rs|", []string{"Cargo.toml"}, false, cargoFile},
-	{"|.java|.kt|", []string{"pom.xml"}, false, mavenFile},
+	{"|.java|.kt|", []string{"pom.xml", "build.gradle", "build.gradle.kts"}, false, javaFile},
 	{"|.rb|", []string{"Gemfile", "Rakefile", ".rspec"}, true, rubyFile},
 	{"|.php|", []string{"phpunit.xml", "phpunit.xml.dist", "composer.json"}, true, phpFile},
 }
@@ -107,9 +107,17 @@ func cargoFile(_ place, file string) (tool, command, why string) {
 	return outcome.Cargo, "cargo test --message-format=short " + target, ""
 }
 
-func mavenFile(at place, file string) (tool, command, why string) {
-	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
-	return outcome.Maven, at.maven("", []string{name}), ""
+// javaFile runs a test class by the build tool that is nearest to it.
+func javaFile(at place, file string) (tool, command, why string) {
+	names := []string{stem(file)}
+	if at.has("pom.xml") {
+		return outcome.Maven, at.maven("", names), ""
+	}
+	top, command := at.gradle(names)
+	if back := at.below(top); back != "" {
+		command = "cd " + strings.Repeat("../", strings.Count(back, "/")+1) + " || exit; " + command
+	}
+	return outcome.Maven, command, ""
 }
 
 // rubyFile runs a specification by RSpec, and another test by Minitest.

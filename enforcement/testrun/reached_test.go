@@ -65,6 +65,14 @@ func TestOnlyWhatFailsAnewIsAFailure(t *testing.T) {
 			"package.json={} cart.js=exports.total=()=>1| cart.test.js=const~test=require('node:test'),assert=require('node:assert'),{total}=require('./cart')|test('old',()=>assert.equal(total(),2))|test('new',()=>assert.equal(total(),1))| far.test.js=require('node:test')('far',()=>{throw~1})|",
 			"cart.js", "exports.total=()=>3\n", "old", "new",
 		},
+		"gradle": {
+			gradle,
+			"settings.gradle build.gradle=" + strings.NewReplacer(" ", "~", "\n", "|").Replace(gradleBuild) +
+				" src/main/java/Cart.java=class~Cart~{~static~int~total()~{~return~1;~}~}| src/main/java/Far.java=class~Far~{}| " +
+				"src/test/java/CartTest.java=import~static~org.junit.Assert.*;|import~org.junit.Test;|public~class~CartTest~{|~~@Test~public~void~old()~{~assertEquals(2,Cart.total());~}|~~@Test~public~void~fresh()~{~assertEquals(1,Cart.total());~}|}| " +
+				"src/test/java/FarTest.java=import~static~org.junit.Assert.*;|import~org.junit.Test;|public~class~FarTest~{|~~@Test~public~void~far()~{~assertNull(new~Far());~}|}|",
+			"src/main/java/Cart.java", "class Cart {\n  static int total() { return 3; }\n}\n", "CartTest.old", "CartTest.fresh",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +80,7 @@ func TestOnlyWhatFailsAnewIsAFailure(t *testing.T) {
 				t.Skipf("%s is not to be had here: %v %s", name, err, out)
 			}
 			root := lay(t, c.files)
-			run := schemas.TestRun{ID: "r", Project: root, Changed: []string{c.changed}, Began: commit(t, root), Millis: time.Minute.Milliseconds()}
+			run := schemas.TestRun{ID: "r", Project: root, Changed: []string{c.changed}, Began: commit(t, root), Millis: (5 * time.Minute).Milliseconds()}
 			put(t, root, c.changed, c.content)
 			world := World{Vars: os.Environ()}
 			got := Run(t.Context(), run, world)

@@ -10,6 +10,11 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// gradle shows that Gradle is there, with the JUnit of a distribution's packages.
+var gradle = []string{"sh", "-ec", "gradle --version; ls /usr/share/java/junit4.jar /usr/share/java/hamcrest-core.jar"}
+
+const gradleBuild = "apply plugin: 'java'\ndependencies { testImplementation files('/usr/share/java/junit4.jar', '/usr/share/java/hamcrest-core.jar') }\n"
+
 // TestRealRunnersAreReadFileByFile runs test files by the runners themselves. In
 // the place of `writ confine` stands a script that runs the command unheld.
 func TestRealRunnersAreReadFileByFile(t *testing.T) {
@@ -30,6 +35,11 @@ func TestRealRunnersAreReadFileByFile(t *testing.T) {
 			"require 'minitest/autorun'\nrequire 'old'\nclass CartTest < Minitest::Test\n  def test_red = assert_equal(2, Old.f(1))\n  def test_passes = assert_equal(1, Old.f(1))\nend\n"},
 		"phpunit": {[]string{"phpunit", "--version"}, map[string]string{"old.php": "<?php function f($x) { return $x; }\n"}, "tests/CartTest.php|" +
 			"<?php\nrequire_once __DIR__ . '/../old.php';\nfinal class CartTest extends PHPUnit\\Framework\\TestCase {\n  public function testRed(): void { $this->assertSame(2, f(1)); }\n  public function testPasses(): void { $this->assertSame(1, f(1)); }\n}\n"},
+		"gradle": {gradle, map[string]string{
+			"settings.gradle": "include 'app'\n", "app/build.gradle": gradleBuild,
+			"app/src/main/java/Old.java": "class Old {\n  static int f(int x) { return x; }\n}\n",
+		}, "app/src/test/java/CartTest.java|" +
+			"import static org.junit.Assert.*;\nimport org.junit.Test;\npublic class CartTest {\n  @Test public void red() { assertEquals(2, Old.f(1)); }\n  @Test public void passes() { assertEquals(1, Old.f(1)); }\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -356,6 +356,7 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 	if under := t.project.Settings.Policy.Under; under != nil {
 		where = under.Guidance()
 	}
+	v.greeted.keep(t.Session, where)
 	return host.Answer{
 		Context: join(greeting, where, again, text),
 		Notice:  decision.Notice,
@@ -404,7 +405,13 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	} else if o != nil {
 		v.shown.keep(t.Session, "")
 	}
-	own := cmp.Or(decision.Context, state.Position())
+	own := decision.Context
+	if own == "" && (t.Kind != host.Prompt || v.greeted.of(t.Session) != state.Guidance()) { // else it was just told
+		own = state.Position()
+	}
+	v.greeted.keep(t.Session, "")
+	untold := v.untold.of(t.Session)
+	v.untold.keep(t.Session, "")
 	var remembered, files string
 	if t.Kind == host.Prompt && !approves(decision) && t.Agent == "" {
 		room := injectedChars - len(own) - len(again) - len(shown.band) - len(shown.block)
@@ -415,7 +422,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 			files = v.Files.ForPrompt(ctx, t.Session, t.AgentType, t.project.Root, t.Prompt, room-len(remembered))
 		}
 	}
-	return host.Answer{Context: join(own, earlier.Context, again, shown.band, shown.block, remembered, files), Notice: join(earlier.Notice, decision.Notice, v.waiting.ask(t))}, nil
+	return host.Answer{Context: join(own, earlier.Context, again, shown.band, shown.block, remembered, files), Notice: join(earlier.Notice, untold, decision.Notice, v.waiting.ask(t))}, nil
 }
 
 // promptActor is the person whom the host names as the prompt's author, and

@@ -111,6 +111,8 @@ type Service struct {
 	tasks      tasks
 	waiting    waiting
 	shown      shown
+	untold     shown // what runs of tests that ended after the turn could not say, until the next prompt
+	greeted    shown // what sessions were told of where they stand as they started, until their first prompt
 }
 
 // New returns a service.

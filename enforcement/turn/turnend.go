@@ -315,6 +315,7 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 		}
 	}
 	if t.late {
+		v.untold.keep(t.Session, decision.Notice)
 		return host.Answer{}, nil // nobody waits for it
 	}
 	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}

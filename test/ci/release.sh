@@ -10,6 +10,7 @@
 # A release itself is made from a tag, by .github/workflows/release.yml.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+repository=$PWD
 GORELEASER=v2.15.4
 CYCLONEDX=v1.10.0
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/writ-tools
@@ -95,6 +96,7 @@ if grep -rF "$work" .claude .writ/config.yaml; then
 	echo "release: what can be committed names a path of this machine" >&2
 	exit 1
 fi
+cp -R . "$work/guarded"
 newcomer writ uninstall
 cmp "$work/settings" .claude/settings.json
 newcomer writ down
@@ -110,25 +112,64 @@ fi
 grep -q "does not match checksums.txt" "$work/said"
 test ! -e "$work/elsewhere/writ"
 
-# What the image holds is these programs and no system: they run in an empty root.
-if [ "$(go env GOOS)" = linux ] && [ "$(id -u)" = 0 ]; then
-	mkdir -p "$work/root/dev" "$work/root/tmp" "$work/root/state" "$work/root/usr/local/bin"
-	mknod -m 666 "$work/root/dev/null" c 1 3
-	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/root/usr/local/bin"
-	chmod 755 "$work" "$work/root"
-	chmod 1777 "$work/root/tmp"
-	chown 65532 "$work/root/state"
-	inside() { env -i WRIT_HOME=/state HOME=/state PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec=65532:65532 "$work/root" "$@"; }
+# What the image holds is these programs and no system: they run in an empty root, and,
+# where an engine is there, as the image itself.
+[ "$(go env GOOS)" = linux ] || exit 0
+cd "$work"
+platform=linux/$(go env GOARCH)
+mkdir -p root/dev root/etc root/tmp root/home/nonroot root/usr/local/bin "image/$platform" base
+cp home/.local/bin/writ home/.local/bin/writd "image/$platform"
+cp home/.local/bin/writ home/.local/bin/writd root/usr/local/bin
+echo 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin' >root/etc/passwd
+chmod 755 . root
+chmod 1777 root/tmp
+chmod 700 root/home/nonroot
+# The base image's own tree; without root only an archive can say whose it is.
+tar -C root --numeric-owner --owner=0 --group=0 -cf base/base.tar etc tmp
+tar -C root --numeric-owner --owner=65532 --group=65532 -rf base/base.tar home/nonroot
+if [ "$(id -u)" = 0 ]; then
+	mknod -m 666 root/dev/null c 1 3
+	chown 65532 root/home/nonroot
+	inside() { env -i WRIT_HOME=/home/nonroot/writ HOME=/home/nonroot PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec=65532:65532 root "$@"; }
 	inside /usr/local/bin/writ up --detach
 	inside /usr/local/bin/writ down
 	echo "release: both programs run in an empty root, as the image's user"
 fi
+
+engine() { false; }
 if docker info >/dev/null 2>&1; then
-	mkdir -p "$work/image/linux/$(go env GOARCH)"
-	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/image/linux/$(go env GOARCH)"
-	docker build --build-arg "TARGETPLATFORM=linux/$(go env GOARCH)" -f Dockerfile -t writ-release-test "$work/image"
-	docker run --rm writ-release-test version
-	docker run --rm writ-release-test up --detach
+	engine() { docker "$@"; }
 else
-	echo "release: the image was not built: no container engine answers here"
+	if ! command -v podman >/dev/null && [ -n "${CI:-}" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends podman runc || true
+	fi
+	if command -v podman >/dev/null; then
+		runtime=$(command -v runc || true) # crun wants one hierarchy of control groups
+		engine() { env -u WRIT_HOME podman --root "$work/images" --runroot "$work/running" --storage-driver vfs ${runtime:+--runtime "$runtime"} "$@"; }
+	fi
 fi
+if ! engine info >/dev/null 2>&1; then
+	echo "release: the image was not built: neither docker nor podman answers here"
+	exit 0
+fi
+printf 'FROM scratch\nADD base.tar /\nUSER 65532\nWORKDIR /home/nonroot\n' >base/Dockerfile
+engine build -q -t writ-release-base base
+engine build -q --build-arg BASE=writ-release-base --build-arg "TARGETPLATFORM=$platform" -f "$repository/Dockerfile" -t writ-release-test image
+# Limits below the caller's own: only a privileged engine may raise them.
+run() { engine run --rm -i --network none --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@"; }
+if ! run writ-release-test version; then
+	echo "release: the image was built and cannot be run: this machine makes no containers"
+	exit 0
+fi
+kept() { run -v writ-release-test:/home/nonroot -v "$work/guarded:/project:ro" -w /project writ-release-test "$@"; }
+trap 'engine volume rm -f writ-release-test >/dev/null 2>&1 || true; engine rmi -f writ-release-test writ-release-base >/dev/null 2>&1 || true; newcomer writ down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+kept up --detach
+payload=$(sed "s,$work/project,/project,g" <<<"$payload")
+if refused=$(kept hook claude PreToolUse <<<"$payload" 2>/dev/null); then
+	echo "release: a write passed in a container: $refused" >&2
+	exit 1
+fi
+grep -q ENF-GATE-MODE <<<"$refused"
+kept log | grep -q ENF-GATE-MODE # which another container wrote
+kept audit verify
+echo "release: the image runs as nonroot, refuses, and keeps its log in a volume over containers"

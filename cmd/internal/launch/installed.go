@@ -163,7 +163,7 @@ func Link(at, program string) (was string, err error) {
 		return "", nil
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 	default:
-		return "", fmt.Errorf("launch: %s is not a link, and hooks need one there: %w", at, err)
+		return "", fmt.Errorf("launch: %s is not a link that can be read, and hooks need one there: %w", at, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return "", fmt.Errorf("launch: %w", err)

@@ -10,6 +10,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ var (
 	// ErrDied is returned when the started daemon ended before it answered; the
 	// error carries what it said last.
 	ErrDied = errors.New("launch: the daemon ended at its start")
+	// ErrElsewhere is returned where another process holds the data folder and what
+	// it announced cannot be reached: from another container, another machine.
+	ErrElsewhere = errors.New("launch: another process holds the data folder")
 	// ErrOldBinary is returned where both the daemon and the writd that would
 	// replace it are older than this program understands.
 	ErrOldBinary = errors.New("launch: writd is older than writ")
@@ -60,7 +64,7 @@ type Options struct {
 
 // Start returns the endpoint of a daemon that answers, starting one in the
 // background where none does, and replacing one that is older than the writd that
-// it finds. It returns ErrNoBinary, ErrDied, ErrOldBinary, config.ErrNewerDaemon, or
+// it finds. It returns ErrNoBinary, ErrDied, ErrOldBinary, ErrElsewhere, config.ErrNewerDaemon, or
 // the context's error.
 func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 	o.Probe = patient(o.Probe)
@@ -187,10 +191,7 @@ func Find(executable string, vars []string) (string, error) {
 }
 
 func homeOf(vars []string) string {
-	if home := lookup(vars, "HOME"); home != "" {
-		return home
-	}
-	return lookup(vars, "USERPROFILE")
+	return cmp.Or(lookup(vars, "HOME"), lookup(vars, "USERPROFILE"))
 }
 
 func lookup(vars []string, name string) string {
@@ -267,7 +268,9 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 			d.ended = nil
 		default:
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx); err != nil && d.ended == nil {
+			return config.Endpoint{}, fmt.Errorf("%w: %w", ErrElsewhere, err)
+		} else if err != nil {
 			return config.Endpoint{}, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -248,6 +250,48 @@ func TestStatusWithoutADaemon(t *testing.T) {
 	code := Run(t.Context(), []string{"status"}, strings.NewReader(""), &out, &problems, env)
 	if code != 1 || problems.String() != "writ: status: the daemon does not run. `writ up` starts it.\n" {
 		t.Errorf("code %d, %q", code, problems.String())
+	}
+}
+
+// TestWhoHoldsTheDataFolder: a daemon that was killed is gone, whoever has its number now,
+// and one whose lock is held without an answer here runs elsewhere.
+func TestWhoHoldsTheDataFolder(t *testing.T) {
+	home := t.TempDir()
+	status := func(pid int) string {
+		if err := config.WriteEndpoint(home, config.Endpoint{URL: "nats://127.0.0.1:1", PID: pid, Protocol: config.Protocol, Version: config.Version}); err != nil {
+			t.Fatal(err)
+		}
+		var out, problems bytes.Buffer
+		env := client.Env{Vars: []string{"WRIT_HOME=" + home}, Dir: t.TempDir(), Now: time.Now}
+		env.Connect = func(context.Context, config.Endpoint, string, string) (client.Service, error) {
+			return nil, fmt.Errorf("%w: connection reset by peer", bus.ErrUnavailable)
+		}
+		Run(t.Context(), []string{"status"}, strings.NewReader(""), &out, &problems, env)
+		return problems.String()
+	}
+	if said := status(os.Getpid()); !strings.Contains(said, "the daemon does not run. `writ up` starts it.") {
+		t.Errorf("gone: %s", said)
+	}
+	lock, err := filelock.Take(config.Layout{Root: home}.Lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	ended := exec.Command("go", "version")
+	if err := ended.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if said := status(ended.Process.Pid); !strings.Contains(said, "another process holds the data folder") || !strings.Contains(said, "another container") {
+		t.Errorf("elsewhere: %s", said)
+	}
+}
+
+func TestDoctorOfAFolderThatIsNotThere(t *testing.T) {
+	var out, problems bytes.Buffer
+	dir := t.TempDir()
+	env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: dir, Now: time.Now}
+	if code := Run(t.Context(), []string{"doctor", "nofolder"}, strings.NewReader(""), &out, &problems, env); code != client.ExitUsage || !strings.Contains(problems.String(), "there is no folder "+filepath.Join(dir, "nofolder")) {
+		t.Errorf("%d: %s%s", code, out.String(), problems.String())
 	}
 }
 

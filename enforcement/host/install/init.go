@@ -22,6 +22,7 @@ type Report struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what the user still has to do
 	Changes  []Change `json:"changes,omitempty"`
+	Commits  string   `json:"commits,omitempty"` // what became of the hook of commits
 }
 
 // Change is what became of a file that was written, in lines.

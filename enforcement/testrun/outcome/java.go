@@ -8,17 +8,19 @@ import (
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
-// Reports is the line after which Maven's reports follow its log.
+// Reports is the line after which the reports of Maven and Gradle follow their logs.
 const Reports = "writ: reports"
 
 var (
-	javaError   = lazyregexp.New(`(?m)^\[ERROR\] (?:\S*/)?(\S+\.(?:java|kt)):\[(\d+),\d+\] (?:error: )?(.*)((?:\n(?:\[ERROR\] )? +(?:symbol|location): .*)*)`)
+	// javaError is what is said of one error by Maven, and by javac, which Gradle runs
+	// and which shows the line before it goes on.
+	javaError   = lazyregexp.New(`(?m)^(?:\[ERROR\] )?(?:\S*/)?(\S+\.(?:java|kt)):(?:\[(\d+),\d+\] (?:error: )?|(\d+): error: )(.*)(?:\n.*\n +\^$)?((?:\n(?:\[ERROR\] )? +(?:symbol|location): .*)*)`)
 	javaSymbol  = lazyregexp.New(`symbol: +(?:class|variable|method|constructor|interface) (\w+)`)
 	javaPackage = lazyregexp.New(`^package (\S+) does not exist`)
 	javaShape   = lazyregexp.New(`^(?:method|constructor) (\w+) in .* cannot be applied`)
 )
 
-func readMaven(r *Run, file, stdout, _ string) {
+func readMaven(r *Run, file, stdout, stderr string) {
 	log, reports, _ := strings.Cut(stdout, Reports+"\n")
 	decoder := xml.NewDecoder(strings.NewReader(reports))
 	decoder.Strict = false
@@ -46,19 +48,19 @@ func readMaven(r *Run, file, stdout, _ string) {
 	if len(r.Passed)+len(r.Failed)+len(r.Skipped) > 0 {
 		return
 	}
-	for _, m := range javaError.Regexp().FindAllStringSubmatch(log, -1) {
-		f := schemas.TestFailure{Cause: schemas.FailFault, Whole: true, Line: m[1] + ":" + m[2] + ": " + m[3]}
+	for _, m := range javaError.Regexp().FindAllStringSubmatch(log+"\n"+stderr, -1) {
+		f := schemas.TestFailure{Cause: schemas.FailFault, Whole: true, Line: m[1] + ":" + m[2] + m[3] + ": " + m[4]}
 		switch {
-		case strings.HasPrefix(m[3], "cannot find symbol"):
+		case strings.HasPrefix(m[4], "cannot find symbol"):
 			f.Cause = schemas.FailMissing
-			if s := javaSymbol.FindStringSubmatch(m[4]); s != nil {
+			if s := javaSymbol.FindStringSubmatch(m[5]); s != nil {
 				f.Symbol = s[1]
 				f.Line += " " + s[1]
 			}
-		case javaPackage.MatchString(m[3]):
-			f.Cause, f.Module = schemas.FailMissing, javaPackage.FindStringSubmatch(m[3])[1]
-		case javaShape.MatchString(m[3]):
-			f.Cause, f.Symbol = schemas.FailMissing, javaShape.FindStringSubmatch(m[3])[1]
+		case javaPackage.MatchString(m[4]):
+			f.Cause, f.Module = schemas.FailMissing, javaPackage.FindStringSubmatch(m[4])[1]
+		case javaShape.MatchString(m[4]):
+			f.Cause, f.Symbol = schemas.FailMissing, javaShape.FindStringSubmatch(m[4])[1]
 		}
 		r.failed(f)
 	}

@@ -24,7 +24,7 @@ func what(f schemas.TestFailure) string {
 }
 
 // TestReadTellsWhyTestsFailed reads what real runners printed: pytest 9.2, Go 1.26,
-// Node 20, cargo 1.95, Surefire 3.2 with JUnit 5, RSpec 3.12, Minitest 5.15, PHPUnit 9.6; Jest's is in the form that its
+// Node 20, cargo 1.95, Surefire 3.2 with JUnit 5, Gradle 4.4, RSpec 3.12, Minitest 5.15, PHPUnit 9.6; Jest's is in the form that its
 // documentation gives.
 func TestReadTellsWhyTestsFailed(t *testing.T) {
 	for _, c := range []struct {
@@ -58,6 +58,7 @@ func TestReadTellsWhyTestsFailed(t *testing.T) {
 		{Cargo, "tests/fault.rs", "cargo-fault.err", 0, 0, map[string]string{"": "whole fault"}, ""},
 		{Maven, "src/test/java/shop/RunTest.java", "maven-run.txt", 1, 1, map[string]string{"asserts": "assertion", "stub": "missing"}, ""},
 		{Maven, "src/test/java/shop/RunTest.java", "maven-missing.txt", 0, 0, map[string]string{"": "whole missing shop.tax#; whole missing #total; whole missing #have; whole missing #Cart"}, ""},
+		{Maven, "src/test/java/shop/DiscountTest.java", "gradle-missing.err", 0, 0, map[string]string{"": "whole missing #discounted; whole missing #discounted"}, ""},
 		{Jest, "test/a.test.ts", "jest-a.json", 1, 1, map[string]string{"adds": "assertion", "calls": "missing #total", "typo": "fault", "imports": "missing ./cart#"}, ""},
 		{Jest, "test/b.test.ts", "jest-b.json", 0, 0, map[string]string{"": "whole missing ../src/cart#"}, ""},
 		{RSpec, "spec/a_spec.rb", "rspec-a.json", 1, 1, map[string]string{

@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // Roles a client connects in. The names are those of the credential files.
@@ -26,6 +27,10 @@ const (
 // StartBudget bounds starting a daemon for a command that a person waits for.
 // A log of a million events is recovered in about a second.
 const StartBudget = 20 * time.Second
+
+// lastLooks and lookAgain are how often, and how far apart, it is looked whether a daemon
+// that does not answer is ending.
+const lastLooks, lookAgain = 20, 25 * time.Millisecond
 
 // callBudget bounds one request of such a command.
 const callBudget = 10 * time.Second
@@ -156,8 +161,21 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 	ctx, cancel := context.WithTimeout(ctx, callBudget)
 	defer cancel()
 	s, err := a.Connect(ctx, at, dataDir, role)
-	if errors.Is(err, bus.ErrUnavailable) && !launch.Alive(at.PID) {
+	if !errors.Is(err, bus.ErrUnavailable) {
+		return s, at, err
+	}
+	held := true
+	for range lastLooks { // one that was killed lets go of its lock after its connections
+		if held = filelock.Held(config.Layout{Root: dataDir}.Lock()); !held || !launch.Alive(at.PID) {
+			break
+		}
+		time.Sleep(lookAgain)
+	}
+	switch {
+	case !held:
 		err = config.NoDaemon(dataDir, fmt.Sprintf("process %d, announced in %s, is gone", at.PID, dataDir))
+	case !launch.Alive(at.PID):
+		err = fmt.Errorf("%w: %w", launch.ErrElsewhere, err)
 	}
 	return s, at, err
 }

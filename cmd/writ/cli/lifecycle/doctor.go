@@ -86,6 +86,9 @@ session of its own and looks at their answers: a write must be refused.`,
 			if len(args) > 0 {
 				dir = a.Env.Absolute(args[0])
 			}
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return client.Usage("doctor: there is no folder "+dir, "")
+			}
 			e := &examination{app: a}
 			e.data()
 			e.daemon(cmd.Context())
@@ -221,7 +224,7 @@ func (e *examination) daemon(ctx context.Context) {
 	}
 	s, at, err := e.app.Reach(ctx, client.RoleHook)
 	switch {
-	case errors.Is(err, config.ErrFormat):
+	case errors.Is(err, config.ErrFormat), errors.Is(err, launch.ErrElsewhere):
 		var fault *client.Fault
 		errors.As(client.Explain("doctor", err), &fault)
 		e.fail("daemon", fault.Why, fault.Todo)

@@ -40,7 +40,11 @@ func (e *examination) project(ctx context.Context, dir string) {
 	if err != nil {
 		e.fail("project", client.OneLine(err.Error()), "Until it is repaired the strictest settings hold.")
 	} else {
-		e.ok("project", fmt.Sprintf("%s, mode %s, fails %s", root, client.Dash(project.Mode), project.Fail))
+		mode := "no mode to begin with"
+		if project.Mode != "" {
+			mode = "mode " + project.Mode
+		}
+		e.ok("project", fmt.Sprintf("%s, %s, fails %s", root, mode, project.Fail))
 	}
 	if project.Fail == "open" {
 		e.warn("fail mode", "fail: open lets writes pass while the daemon is down", "Remove it from "+filepath.Join(root, config.ProjectFile)+" unless you want that.")

@@ -37,12 +37,12 @@ DIR is the top of its repository. The log keeps what happened.`,
 			if err := config.Unregister(dataDir, root); err != nil {
 				return client.Explain("uninstall", err)
 			}
-			hook, err := a.withoutCommits(cmd.Context(), root)
+			report.Commits, err = a.withoutCommits(cmd.Context(), root)
 			if err != nil {
 				return client.Explain("uninstall", err)
 			}
 			return a.Print(report, func() {
-				if len(report.Removed)+len(report.Written) == 0 && hook == "" {
+				if len(report.Removed)+len(report.Written) == 0 && report.Commits == "" {
 					a.Printf("%s does not use Writ; nothing had to change.\n", root)
 				} else {
 					a.Printf("Writ no longer guards %s.\n", root)
@@ -53,8 +53,8 @@ DIR is the top of its repository. The log keeps what happened.`,
 				for _, path := range report.Removed {
 					a.Printf("  removed  %s\n", path)
 				}
-				if hook != "" {
-					a.Printf("  %s\n", hook)
+				if report.Commits != "" {
+					a.Printf("  %s\n", report.Commits)
 				}
 				for _, path := range report.Kept {
 					a.Printf("  kept     %s\n", path)

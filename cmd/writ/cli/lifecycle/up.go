@@ -218,6 +218,9 @@ func (a *app) isFirstLook(ctx context.Context) bool {
 
 func (a *app) howToInstall(w io.Writer, self string) {
 	st := a.Env.Style(w)
+	if self == "" { // a system without /proc does not say
+		self = "writ"
+	}
 	fmt.Fprintf(w, "\nTo guard a project of your own:\n\n    %s\n\n", st.Bold("cd your-project && "+client.ShellWord(self)+" init"))
 	fmt.Fprintf(w, "and `%s uninstall` takes it out again, without a trace.\n\n", filepath.Base(self))
 }
