@@ -129,12 +129,9 @@ func asksToStart(c clause) bool {
 }
 
 // signs tells whether the part is the name that ends a letter, on a line of its own
-// or behind a farewell, or a block of code behind the approval.
+// or behind a farewell.
 func (t text) signs(p part) bool {
 	c, alone := p.clause, len(p.sentence.clauses) == 1
-	if c.String() == blockWord {
-		return alone && !c.colon
-	}
 	last := t.sentences[len(t.sentences)-1]
 	ends := p.sentence.line == last.line && c.String() == last.clauses[len(last.clauses)-1].String()
 	own := alone && p.at > 0 && t.sentences[p.at-1].line != p.sentence.line

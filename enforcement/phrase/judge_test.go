@@ -365,7 +365,7 @@ func FuzzJudge(f *testing.F) {
 func TestLongPrompts(t *testing.T) {
 	log := strings.Repeat("ok 12 tests of the store\n", 300)
 	for prompt, want := range map[string]Judgement{
-		"Plan approved.\n```\n" + log + "```":        {Approves: true, Reason: Explicit},
+		"Plan approved.\n```\n" + log + "```":        {Reason: Beside, Left: codeWord},
 		"Plan approved.\n" + log + log:               {Reason: TooLong},
 		strings.Repeat(log, 20):                      {Reason: NoWording},
 		strings.Repeat("lgtm ", maxPrompt):           {Reason: TooLong},

@@ -36,7 +36,6 @@ type clause struct {
 // Words that stand for what was set aside.
 const (
 	codeWord  = "<code>"
-	blockWord = "<block>" // a fenced block of it
 	quoteWord = "<quote>"
 )
 
@@ -66,6 +65,8 @@ var (
 	fence      = lazyregexp.New("(?s)(?:```|~~~).*?(?:```|~~~|$)")
 	codeSpan   = lazyregexp.New("`[^`\n]*`")
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
+	// asked is the question, quoted, that an approval answers.
+	asked      = lazyregexp.New(`^(?:[^\d]*\W)?(?:approved?|approval|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead))\b[^\d]*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
@@ -103,9 +104,14 @@ func read(prompt string) text { return readText(setAside(prompt)) }
 // setAside takes code, quotations and quoted lines out of a prompt.
 func setAside(prompt string) string {
 	s := withoutElements(unify.Replace(prompt))
-	s = fence.ReplaceAllString(s, " "+blockWord+" ")
+	s = fence.ReplaceAllString(s, " "+codeWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
-	s = quotedLine.ReplaceAllString(s, "")
+	s = quotedLine.Regexp().ReplaceAllStringFunc(s, func(line string) string {
+		if line = strings.ToLower(strings.Trim(line, "> \t.?!\"")); asked.MatchString(line) && !foreign.MatchString(line) {
+			return ""
+		}
+		return quoteWord
+	})
 	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
 	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
 	for _, replaced := range []struct {
@@ -368,7 +374,7 @@ var contractions = map[string]string{
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
 	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
-	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
+	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
 
 var suffixes = []struct{ suffix, word string }{
@@ -376,7 +382,7 @@ var suffixes = []struct{ suffix, word string }{
 }
 
 // isAfter are the words behind which 's is short for "is".
-var isAfter = set("it that this he she what who where how here there everything all plan one")
+var isAfter = set("it that this he she what who where how here there everything something anything all plan one")
 
 // resolve gives the words a token stands for, with slips of approve(d) mended.
 func resolve(w string) []string {
