@@ -98,6 +98,9 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved\nDraft",
 		"Approved.\nHalf",
 		"approved, Anna Li",
+		"Approved.\nPostgres",
+		"Approved.\n\nMarit",
+		"Approved — nice work, José",
 		"approved by me, Anna",
 	} {
 		if j := Judge(prompt, Plan, Phrases{}); j.Approves || j.Reason == Beside && j.Left == "" {

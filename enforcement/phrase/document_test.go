@@ -31,7 +31,7 @@ func TestDocumentsAreNoAnswer(t *testing.T) {
 	for _, prompt := range []string{
 		"> Do you approve the plan?\n\napproved", "> Please read plan.md and answer \"approved\".\n\nApproved!", "> Shall I proceed?\nyes",
 		"<ide_opened_file>The user opened /p/a.go in the IDE.</ide_opened_file>\napproved", "<ide_selection>\nx\n</ide_selection>\nyes, go ahead",
-		"approved\n---\nAnna", "__approved__", "#approved",
+		"__approved__", "#approved",
 		"I read it at 10:32\napproved",
 		"um yeah approved", "yes comma approved", "approved period", "ja approved, danke", "approved merci",
 	} {

@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -128,25 +127,16 @@ func asksToStart(c clause) bool {
 	return goAheadWeight(c.words[2:]) > 0
 }
 
-// signs tells whether the part is the name that ends a letter, on a line of its own
-// or behind a farewell.
+// signs tells whether the part is the name behind the farewell that ends a letter.
 func (t text) signs(p part) bool {
-	c, alone := p.clause, len(p.sentence.clauses) == 1
-	last := t.sentences[len(t.sentences)-1]
-	ends := p.sentence.line == last.line && c.String() == last.clauses[len(last.clauses)-1].String()
-	own := alone && p.at > 0 && t.sentences[p.at-1].line != p.sentence.line
-	farewell := p.lead != "" && harmless(clause{words: strings.Fields(p.lead)})
-	return c.name && ends && c.conj == "" && !c.colon && (own || farewell) && len(c.words) <= 2 && !slices.ContainsFunc(c.words, noName)
+	c, before, last := p.clause, p.lead, t.sentences[len(t.sentences)-1]
+	if before == "" && p.at > 0 {
+		before = t.sentences[p.at-1].clauses[0].String()
+	}
+	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !anyOf(c.words, contrary)
 }
 
-// noName tells whether a word with a capital can say something else than who signs.
-func noName(w string) bool {
-	return plain[w] || craft[w] || thanked[w] || agreeing[w] || reading[w] || subjects[w] || contrary[w] || negations[w] || modals[w] ||
-		changeVerbs[w] || reports[w] || otherSense.MatchString(w)
-}
-
-// otherSense are words of time, place and refusal, and the endings of such words.
-var otherSense = lazyregexp.New(`(?:ed|ing|ly|'s|day)$|^(?:wait|stop|hold|pause|after|before|till|once|except|phase|production|prod|dev|test|temp|now|soon|monday|tonight|morgen|demain|draft|joke|lol|sike|psych|nope|nah|n|nein|non|niet|almost|hm+|um+)$`)
+var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
 
 // mentioned tells why a prompt that approves nothing speaks of approving.
 func mentioned(parts []part) string {

@@ -74,7 +74,7 @@ func TestApprovals(t *testing.T) {
 		{Plan, "Aprove."},
 		{Plan, "Approved, Claude."},
 		{Plan, "Hi, plan approved."},
-		{Plan, "Approved.\n\nMarit"},
+		{Plan, "Approved.\n\nRegards\nMarit"},
 		{Plan, "- plan: approved\n- next: tests"},
 		{Plan, "I don't have any objections, so the plan is approved."},
 		{Plan, "No further questions. Approved."},

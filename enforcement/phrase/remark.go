@@ -18,7 +18,7 @@ var plain = set(`a an the this that these those it them its and to of for in on 
  all every each both everything here there you your me us we i my our have very really quite lot
  please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
  solid thorough careful quick detailed helpful job work stuff effort enjoy hi hello hey
- dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate ok okay yes yep sure indeed
+ dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes yep sure indeed
  absolutely definitely exactly happy glad btw fyi finally today always
  go ahead proceed continue start begin carry move onwards next implement implementing build coding write writing make do ship
  green pass passes use keep document run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable consistent minimal end into`)
@@ -281,7 +281,7 @@ func remainder(c clause) []string {
 var (
 	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt joke sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(`read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
  clear complete fine good great nice right sound solid simple short small sweet quick thorough careful covered covers cover addressed addresses correct
  answered answers fixed closed resolved settled gone done convinced convinces convincing understand meant like liked love happy satisfied sense works matches match meets
