@@ -42,7 +42,6 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved. When you write the code, keep the functions small.",
 		"Plan approved. If the tests fail, stop and tell me.",
 		"Approved. Later we also need to update the README.",
-		"Plan approved. Open a pull request when you're done.",
 		"approved, don't touch the vendor folder",
 		"I approve both the files and the analysis. Plan approved.",
 		"The log says \"denied\", ignore it. The plan is approved.",

@@ -112,7 +112,7 @@ func goAheadClause(words []string, own map[string]bool) (Gate, int) {
 			if weights[n] == 0 {
 				continue
 			}
-			if gate, weight := goAheadPhrase(strings.Join(words[i:n], " "), own); weight > 0 {
+			if gate, weight := goAheadPhrase(strings.Join(words[i:n], " "), own); weight > 0 && (i == 0 || words[n-1] != "better") {
 				weights[i], gates[i] = max(weight, weights[n]), cmp.Or(gate, gates[n])
 			}
 		}

@@ -83,7 +83,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	switch {
 	case s.end == '?' && (before || !asksToStart(s.clauses[len(s.clauses)-1])):
 		return Question
-	case s.dangles, c.conj == "or", c.conj == "then" && (before || p.approves), p.approves && s.end == ':' && p.at == len(t.sentences)-1:
+	case s.dangles, c.conj == "or", c.conj == "then" && (before || p.approves) && goAheadWeight(strings.Fields(p.lead)) == 0, p.approves && s.end == ':' && p.at == len(t.sentences)-1:
 		return Beside
 	case p.approves:
 		return p.joined()
@@ -112,7 +112,7 @@ func (p part) joined() string {
 	switch c := p.clause; {
 	case c.conj == "and" && c.words[0] == "approve" && !ownDeed.MatchString(p.lead):
 		return Beside
-	case c.conj == "", c.conj == "and", c.conj == "so", c.conj == "but":
+	case c.conj == "", c.conj == "then", c.conj == "and", c.conj == "so", c.conj == "but":
 		return ""
 	}
 	return Beside

@@ -66,7 +66,7 @@ var (
 	codeSpan   = lazyregexp.New("`[^`\n]*`")
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
 	// asked is the question, quoted, that an approval answers.
-	asked      = lazyregexp.New(`^(?:[^\d]*\W)?(?:approved?|approval|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead))\b[^\d]*$`)
+	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|[^\d?]*\b(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
@@ -107,8 +107,8 @@ func setAside(prompt string) string {
 	s = fence.ReplaceAllString(s, " "+codeWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
 	s = quotedLine.Regexp().ReplaceAllStringFunc(s, func(line string) string {
-		if line = strings.ToLower(strings.Trim(line, "> \t.?!\"")); asked.MatchString(line) && !foreign.MatchString(line) {
-			return ""
+		if m := asked.FindStringSubmatch(strings.ToLower(line)); m != nil {
+			return m[1] + ":" // the gate that it names
 		}
 		return quoteWord
 	})
