@@ -21,7 +21,7 @@ const (
 
 	noun     = `(?:(?:` + planNoun + `)|(?:` + testsNoun + `)|` + gateWord + `)`
 	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
-	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
+	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|its?|this|that|these|those|them|they|everything|both|all)`
 	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `|` + pronoun + `)`
 	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already|still) )*`
 	approved = `(?:approved|approve|approving|lgtm)`
@@ -51,7 +51,7 @@ var forms = compileForms(
 	// approved · lgtm · approve · approved by me
 	adverb+approved+`(?: `+approved+`)*`,
 	// the plan is approved · tests approved · everything has been approved
-	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby|(?:is|are) all) )?`+adverb+`(?:approved|lgtm)`,
+	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby|(?:(?:is|are) )?all) )?`+adverb+`(?:approved|lgtm)`,
 	// I approve · we approve these skeletons · I'm approving this plan
 	`(?:i|we) `+adverb+`(?:approve|approved|have `+adverb+`approved|(?:am|are) `+adverb+`approving|(?:am|are) (?:happy|glad|pleased) to approve)(?: of)?(?: `+object+`)?`,
 	// approve the tests · approved all of them
@@ -72,10 +72,7 @@ var forms = compileForms(
 	// happy to approve
 	`(?:very |really |more than )?(?:happy|glad|pleased) to approve(?: `+object+`)?`,
 	// you have the approval for the plan
-	`you (?:have|have got|got) the approval (?:for|of) `+object,
-	`you (?:have|have got|got) approval(?: (?:for|of) `+object+`)?`,
-	// the apostrophe left out
-	`its `+adverb+`(?:all )?approved`,
+	`you (?:have|have got|got) (?:the )?approval(?: (?:for|of) `+object+`)?`,
 )
 
 // compileForms prepares forms. Each is compiled when a clause is first held

@@ -37,7 +37,7 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 		}
 	}
 	if first < 0 {
-		return Judgement{Reason: mentioned(parts)}
+		return Judgement{Reason: NoWording}
 	}
 	if t.doubtful {
 		return Judgement{Reason: Beside}
@@ -85,8 +85,9 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 		return Question
 	case s.dangles, c.conj == "or", c.conj == "then" && (before || p.approves) && goAheadWeight(strings.Fields(p.lead)) == 0, p.approves && s.end == ':' && p.at == len(t.sentences)-1:
 		return Beside
+	case p.approves && p.joined():
+		return ""
 	case p.approves:
-		return p.joined()
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
@@ -106,26 +107,20 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 // joins are the conjunctions with which what changes nothing may begin.
 var joins = map[string]bool{"": true, "and": true, "so": true, "then": true}
 
-// joined gives no reason if the approval may begin as it does: "read it again and
+// joined tells whether the approval may begin as it does: "read it again and
 // approve" asks for one.
-func (p part) joined() string {
-	switch c := p.clause; {
-	case c.conj == "and" && c.words[0] == "approve" && !ownDeed.MatchString(p.lead):
-		return Beside
-	case c.conj == "", c.conj == "then", c.conj == "and", c.conj == "so", c.conj == "but":
-		return ""
-	}
-	return Beside
+func (p part) joined() bool {
+	c := p.clause
+	return (joins[c.conj] || c.conj == "but") && (c.conj != "and" || c.words[0] != "approve" || ownDeed.MatchString(p.lead))
 }
 
 // asksToStart tells of a question behind an approval that is a request:
 // "approved, can you start today?"
 func asksToStart(c clause) bool {
-	if len(c.words) < 3 || c.words[1] != "you" || !modals[c.words[0]] {
-		return false
-	}
-	return goAheadWeight(c.words[2:]) > 0
+	return asking.MatchString(c.String()) && goAheadWeight(c.words[2:]) > 0
 }
+
+var asking = lazyregexp.New(`^(?:would|will|could|can) you \S`)
 
 // signs tells whether the part is the name behind the farewell that ends a letter.
 func (t text) signs(p part) bool {
@@ -137,17 +132,3 @@ func (t text) signs(p part) bool {
 }
 
 var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
-
-// mentioned tells why a prompt that approves nothing speaks of approving.
-func mentioned(parts []part) string {
-	for _, p := range parts {
-		switch {
-		case !mentions(p.clause.words):
-		case anyOf(p.clause.words, negations):
-			return Negated
-		case p.sentence.end == '?':
-			return Question
-		}
-	}
-	return NoWording
-}

@@ -138,10 +138,10 @@ func TestRefusals(t *testing.T) {
 		gate         Gate
 		prompt, want string
 	}{
-		{Plan, "this isn't an approval", Negated},
-		{Plan, "I never approved this", Negated},
-		{Plan, "Nobody approved the plan", Negated},
-		{Plan, "I don't approve the plan", Negated},
+		{Plan, "this isn't an approval", NoWording},
+		{Plan, "I never approved this", NoWording},
+		{Plan, "Nobody approved the plan", NoWording},
+		{Plan, "I don't approve the plan", NoWording},
 		{Plan, "disapproved", NoWording},
 		{Plan, "un-approved", NoWording},
 		{Plan, "pre-approved", NoWording},
@@ -193,7 +193,7 @@ func TestRefusals(t *testing.T) {
 		{Plan, "approved, right?", Question},
 		{Plan, "Approved. Right?", ""},
 		{Plan, "plan approved?!", Question},
-		{Plan, "Can I approve the plan now?", Question},
+		{Plan, "Can I approve the plan now?", NoWording},
 		{Plan, "is the plan approved", ""},
 		{Plan, "approved or not", ""},
 		{Plan, "approved, or should I wait?", ""},

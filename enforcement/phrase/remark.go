@@ -14,14 +14,12 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then
- all every each both everything here there you your me us we i my our have very really quite lot
- please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
- solid thorough careful quick detailed helpful job work stuff effort enjoy hi hello hey
- dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes yep sure indeed
- absolutely definitely exactly happy glad btw fyi finally today always
- go ahead proceed continue start begin carry move onwards next implement implementing build coding write writing make do ship
- green pass passes use keep document run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable consistent minimal end into`)
+var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us we i my our have very really
+ quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean solid thorough careful quick detailed helpful
+ job work stuff effort enjoy hi hello hey dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+ yep sure indeed absolutely definitely exactly happy glad btw fyi finally today always go ahead proceed continue start begin carry move onwards next implement implementing build coding
+ write writing make do ship green pass passes use keep document run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable
+ consistent minimal end into`)
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
 var craft = set(`commits tests test fixtures conventions table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
@@ -42,10 +40,9 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over\S+(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
 	// it is the agent's turn
-	`over to you|off you go|crack on|get (?:to|on with) it|have at it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it)`,
+	`over to you|off you go|crack on|get (?:to|on with) it|have at it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
 	`(?:(?:you (?:can|may)|please)(?: now)? )?(?:start|begin|go ahead|proceed|continue|go on|carry on|move on|get going)(?: with| to| on| at)? ` + unit,
-	`you (?:can|may)(?: now)? (?:start|begin|go|proceed|continue|implement|write|code|build)`,
-	`(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
+	`you (?:can|may)(?: now)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
 	`(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
 	// how any work is done
 	`(?:do not forget|remember|make sure|be sure)(?: (?:that|to))?|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
@@ -55,12 +52,12 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
 	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep it boring|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
-	`(?:ping|tell|call|notify|message) me` + report + `|let me know` + report + `|come back to me` + report + `|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
+	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
 	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
-	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:a |the )?\S+`,
+	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
 	`(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
@@ -78,11 +75,8 @@ const objection = `(?:changes?|comments?|questions?|objections?|complaints?|rema
 // unit is the first or the next part of the work.
 const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:step|phase|stage|part)|(?:step|phase|stage|part|milestone) (?:1|one|a)|testing|implementing|coding)`
 
-// reported says when to come back, and report that it may be said.
-const (
-	report   = `(?:` + reported + `)?`
-	reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
-)
+// reported says when to come back.
+const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
 
 // spell says for how long, or until when, somebody is away.
 const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
@@ -94,16 +88,12 @@ var prepositions = set("for in on with by as of from per at to without under min
 // "approved, once it is finished".
 var bound = lazyregexp.New(`^(?:(?:if|in case|when|once|after|as soon as) |(?:at the end|in the (?:tests|code|implementation)) $)`)
 
-// bounds tells whether a clause gives the approval a time or a case: it says one, and
-// neither asks to be told nor belongs to what its own sentence goes on with.
+// bounds tells whether a clause gives the approval a time or a case: it neither asks to
+// be told nor belongs to what its own sentence goes on with.
 func bounds(p part, approval part) bool {
-	text := p.clause.String() + " "
 	goesOn := p.at != approval.at && p.lead == "" && len(p.sentence.clauses) > 1
-	return bound.MatchString(text) && !strings.Contains(text, " ask ") && !goesOn && !readiness.MatchString(text)
+	return bound.MatchString(p.clause.String()+" ") && !slices.Contains(p.clause.words, "ask") && !goesOn
 }
-
-// readiness leaves to the agent when it begins.
-var readiness = lazyregexp.New(`^(?:when you are ready|as soon as (?:you can|possible)) $`)
 
 // harmless tells whether a clause behind an approval changes nothing.
 func harmless(c clause) bool {
@@ -292,20 +282,17 @@ var (
 	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
 	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
- covered covers cover addressed addresses answered answers fixed closed resolved settled gone done convinced convinces understand meant sold like liked love happy
- satisfied sense works matches match meets fits wanted mind expected exactly helps clears improved well reads worth
- impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident nicely
- clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
+	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
+ answered answers fixed closed resolved settled gone done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident
+ nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
- plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from
- into out about how what where sorry time last previous us especially kept keeps took added split catch touch think thinking care coverage ran over doubts reasoning selection set precisely answering worried unsure skeptical choice reason reasons
- approach strategy design naming structure solution outline coffee expected enough at sceptical reading
- includes included contains handles describes explains solves shows understood finally page line question questions goal goals problem problems requirement
- requirements ticket issue issues story spec criteria meeting call review risk risks team colleagues person once more than pretty fairly still same far top bottom start
- beginning thing things way shape level size amount number detail wording by between of off up since ago hour minutes days week came went
- clarifying feedback reviewed improvements improvement changes update updates revision version versions draft`)
+	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from into out about how
+ what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage ran over doubts reasoning selection set precisely answering worried
+ unsure skeptical choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
+ solves shows understood finally question questions requirements ticket issue issues meeting call review team once more than pretty fairly still same thing things way wording by between
+ of off up since came went clarifying feedback reviewed changes update updates revision version draft`)
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an another our your my with over this")
 	// breaking are words that end a noun and what stands before it.
@@ -318,8 +305,6 @@ var (
 	// changeVerbs ask for a change.
 	changeVerbs = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy sort simplify rephrase specify note make use raise lower skip ignore set call keep leave")
 	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
-	negations   = set("not no never none nothing neither nobody without hardly nowhere nor")
-	modals      = set("would will could can")
 	topics      = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
 	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
 	ownSide     = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)

@@ -377,9 +377,7 @@ var contractions = map[string]string{
 	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
 
-var suffixes = []struct{ suffix, word string }{
-	{"n't", "not"}, {"'m", "am"}, {"'re", "are"}, {"'ve", "have"}, {"'ll", "will"}, {"'d", "would"},
-}
+var suffixes = strings.NewReplacer("n't", " not", "'m", " am", "'re", " are", "'ve", " have", "'ll", " will", "'d", " would")
 
 // isAfter are the words behind which 's is short for "is".
 var isAfter = set("it that this he she what who where how here there everything something anything all plan one")
@@ -389,13 +387,11 @@ func resolve(w string) []string {
 	if full, ok := contractions[w]; ok {
 		return strings.Fields(full)
 	}
-	for _, s := range suffixes {
-		if stem, ok := strings.CutSuffix(w, s.suffix); ok && stem != "" {
-			return []string{stem, s.word}
-		}
-	}
 	if stem, ok := strings.CutSuffix(w, "'s"); ok && isAfter[stem] {
 		return []string{stem, "is"}
+	}
+	if words := strings.Fields(suffixes.Replace(w)); len(words) == 2 {
+		return words
 	}
 	return []string{mend(drawn(w))}
 }
@@ -413,18 +409,16 @@ func drawn(w string) string {
 
 // squeezed leaves at most so many of a letter in a row.
 func squeezed(w string, most int) string {
-	var b strings.Builder
-	var last rune
-	run := 0
-	for _, r := range w {
+	last, run := rune(0), 0
+	return strings.Map(func(r rune) rune {
 		if run++; r != last {
 			last, run = r, 1
 		}
-		if run <= most || !unicode.IsLetter(r) {
-			b.WriteRune(r)
+		if run > most && unicode.IsLetter(r) {
+			return -1
 		}
-	}
-	return b.String()
+		return r
+	}, w)
 }
 
 func set(s string) map[string]bool {
