@@ -83,3 +83,20 @@ func TestTheTableOfAnswersIsTrue(t *testing.T) {
 		t.Errorf("%d wordings were judged", checked)
 	}
 }
+
+// TestWhatCameNearSaysWhy: who is not taken at a word is told at which one.
+func TestWhatCameNearSaysWhy(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"approved?":                     "it asks",
+		"approved. The limit is 50.":    "“the limit is 50”",
+		"approved\n```\nuse this\n```":  "“<code>”",
+		"tests approved":                "another gate",
+		"Subject: the plan\n\napproved": "a quotation or a document",
+		"approved 🤔":                    "a doubt",
+		"not approved":                  "",
+	} {
+		if got := missed(phrase.Judge(prompt, phrase.Plan, phrase.Phrases{})); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", prompt, got, want)
+		}
+	}
+}

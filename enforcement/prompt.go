@@ -231,7 +231,9 @@ func refuseUnseen(s State, a userAct, o Offer) Decision {
 // missed tells a user why what came near an approval is none; empty if nothing did.
 func missed(j phrase.Judgement) string {
 	switch {
-	case j.Left != "":
+	case j.Reason == phrase.Question:
+		return "it asks"
+	case j.Reason == phrase.Beside && j.Left != "":
 		return fmt.Sprintf("“%s” stands beside it and may change it", excerpt.Runes(j.Left, 60))
 	case j.Reason == phrase.Beside:
 		return "something beside it casts a doubt on it"

@@ -42,7 +42,6 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved. When you write the code, keep the functions small.",
 		"Plan approved. If the tests fail, stop and tell me.",
 		"Approved. Later we also need to update the README.",
-		"Plan approved. Open a pull request when you're done.",
 		"approved, don't touch the vendor folder",
 		"I approve both the files and the analysis. Plan approved.",
 		"The log says \"denied\", ignore it. The plan is approved.",
@@ -98,6 +97,9 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved\nDraft",
 		"Approved.\nHalf",
 		"approved, Anna Li",
+		"Approved.\nPostgres",
+		"Approved.\n\nMarit",
+		"Approved — nice work, José",
 		"approved by me, Anna",
 	} {
 		if j := Judge(prompt, Plan, Phrases{}); j.Approves || j.Reason == Beside && j.Left == "" {

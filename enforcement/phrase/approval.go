@@ -1,16 +1,16 @@
 // Package phrase judges whether what a user typed approves the gate that
 // waits.
 //
-// The whole prompt is read: code, quotations and quoted lines are set aside,
-// the rest is cut into sentences and clauses. An approval is a clause of one of
-// the forms people approve in ("approved", "I approve the plan", "the tests are
-// approved", "you have my approval", "lgtm"), about the waiting gate or about
-// nothing named. It counts only where everything else in the prompt is accounted
-// for: a go-ahead, thanks, a statement about what the user read before it, how work
-// is done in any plan behind it. What takes an approval back, bounds it or mocks it
-// can be said in any words: whatever is not known to leave it alone is a doubt, and the
-// user is asked to say it plainly. Words that are looked for only narrow what is known. A bare go-ahead ("yes", "go ahead",
-// "looks good") counts only when the prompt says nothing else.
+// The whole prompt is read: code and quotations become one word each, the rest is cut
+// into sentences and clauses. An approval is a clause of one of the forms people approve
+// in ("approved", "I approve the plan", "you have my approval", "lgtm"), about the waiting
+// gate or about nothing named. It counts only where every other clause is known to change
+// nothing: a go-ahead or thanks; a phrase of a few classes (there is time, how any work is
+// done, when to come back, where the user goes); a statement of the user's own reading or
+// praise, whose unknown words stand where nouns do and whose known ones do not negate,
+// bound, compare, report or put off. What takes an approval back can be said in any words,
+// so an unknown one elsewhere is asked about. A bare go-ahead ("yes", "go ahead") counts
+// only when the prompt says nothing else, beside the question it quotes.
 // `/writ-approve`, alone or with the gate's name, is the typed command.
 //
 // Guarantees: when in doubt the answer is no, with the cause; the same prompt
@@ -42,7 +42,6 @@ const (
 	SlashCommand = "slash_command" // yes: the typed command
 
 	NoWording        = "no_wording"        // nothing in it approves anything
-	Negated          = "negated"           // "not approved"
 	NamesOtherGate   = "names_other_gate"  // approves the gate that does not wait
 	Question         = "question"          // "approved?"
 	Beside           = "beside"            // an approval beside something that may change it
@@ -55,7 +54,7 @@ const (
 type Judgement struct {
 	Approves bool
 	Reason   string // one of the reasons above
-	Left     string // with Beside, the words that are not known to change nothing
+	Left     string // the words that it was for; with Beside, they are not known to change nothing
 }
 
 // Phrases are approval wordings of a project's own language. An Approve phrase

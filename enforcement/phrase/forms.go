@@ -21,7 +21,7 @@ const (
 
 	noun     = `(?:(?:` + planNoun + `)|(?:` + testsNoun + `)|` + gateWord + `)`
 	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
-	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
+	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|its?|this|that|these|those|them|they|everything|both|all)`
 	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `|` + pronoun + `)`
 	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already|still) )*`
 	approved = `(?:approved|approve|approving|lgtm)`
@@ -34,12 +34,9 @@ const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they st
 // after are remarks that may stand behind an approval without changing it.
 const after = `(?: (?:` + asIs +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
-	`|above|here|now|today|again|finally|at last|once more|much appreciated|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
-	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
-	`|no (?:further |more )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?)(?: (?:needed|required|necessary|from me|from my side|left|at all))?` +
-	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|ok|okay|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
-	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
-	`|thanks(?: a lot| so much| a million| again)?|thank you(?: very much| so much)?|please|danke(?: dir| euch| sehr| schön)?|merci beaucoup|muchas gracias|grazie mille|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
+	`|above|here|now|today|again|finally|at last|once more|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
+	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve)|with (?:pleasure|thanks)` +
+	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
 var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + mild + `|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
@@ -54,7 +51,7 @@ var forms = compileForms(
 	// approved · lgtm · approve · approved by me
 	adverb+approved+`(?: `+approved+`)*`,
 	// the plan is approved · tests approved · everything has been approved
-	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby|(?:is|are) all) )?`+adverb+`(?:approved|lgtm)`,
+	object+` (?:(?:is|are|has been|have been|gets|get|stands?|counts? as|is hereby|are hereby|(?:(?:is|are) )?all) )?`+adverb+`(?:approved|lgtm)`,
 	// I approve · we approve these skeletons · I'm approving this plan
 	`(?:i|we) `+adverb+`(?:approve|approved|have `+adverb+`approved|(?:am|are) `+adverb+`approving|(?:am|are) (?:happy|glad|pleased) to approve)(?: of)?(?: `+object+`)?`,
 	// approve the tests · approved all of them
@@ -75,10 +72,7 @@ var forms = compileForms(
 	// happy to approve
 	`(?:very |really |more than )?(?:happy|glad|pleased) to approve(?: `+object+`)?`,
 	// you have the approval for the plan
-	`you (?:have|have got|got) the approval (?:for|of) `+object,
-	`you (?:have|have got|got) approval(?: (?:for|of) `+object+`)?`,
-	// the apostrophe left out
-	`its `+adverb+`(?:all )?approved`,
+	`you (?:have|have got|got) (?:the )?approval(?: (?:for|of) `+object+`)?`,
 )
 
 // compileForms prepares forms. Each is compiled when a clause is first held

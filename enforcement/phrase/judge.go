@@ -1,7 +1,6 @@
 package phrase
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -38,7 +37,7 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 		}
 	}
 	if first < 0 {
-		return Judgement{Reason: mentioned(parts)}
+		return Judgement{Reason: NoWording}
 	}
 	if t.doubtful {
 		return Judgement{Reason: Beside}
@@ -84,10 +83,11 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	switch {
 	case s.end == '?' && (before || !asksToStart(s.clauses[len(s.clauses)-1])):
 		return Question
-	case s.dangles, c.conj == "or", c.conj == "then" && (before || p.approves), p.approves && s.end == ':' && p.at == len(t.sentences)-1:
+	case s.dangles, c.conj == "or", c.conj == "then" && (before || p.approves) && goAheadWeight(strings.Fields(p.lead)) == 0, p.approves && s.end == ':' && p.at == len(t.sentences)-1:
 		return Beside
+	case p.approves && p.joined():
+		return ""
 	case p.approves:
-		return p.joined()
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
@@ -107,60 +107,28 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 // joins are the conjunctions with which what changes nothing may begin.
 var joins = map[string]bool{"": true, "and": true, "so": true, "then": true}
 
-// joined gives no reason if the approval may begin as it does: "read it again and
+// joined tells whether the approval may begin as it does: "read it again and
 // approve" asks for one.
-func (p part) joined() string {
-	switch c := p.clause; {
-	case c.conj == "and" && c.words[0] == "approve" && !ownDeed.MatchString(p.lead):
-		return Beside
-	case c.conj == "", c.conj == "and", c.conj == "so", c.conj == "but":
-		return ""
-	}
-	return Beside
+func (p part) joined() bool {
+	c := p.clause
+	return (joins[c.conj] || c.conj == "but") && (c.conj != "and" || c.words[0] != "approve" || ownDeed.MatchString(p.lead))
 }
 
 // asksToStart tells of a question behind an approval that is a request:
 // "approved, can you start today?"
 func asksToStart(c clause) bool {
-	if len(c.words) < 3 || c.words[1] != "you" || !modals[c.words[0]] {
-		return false
-	}
-	return goAheadWeight(c.words[2:]) > 0
+	return asking.MatchString(c.String()) && goAheadWeight(c.words[2:]) > 0
 }
 
-// signs tells whether the part is the name that ends a letter, on a line of its own
-// or behind a farewell, or a block of code behind the approval.
+var asking = lazyregexp.New(`^(?:would|will|could|can) you \S`)
+
+// signs tells whether the part is the name behind the farewell that ends a letter.
 func (t text) signs(p part) bool {
-	c, alone := p.clause, len(p.sentence.clauses) == 1
-	if c.String() == blockWord {
-		return alone && !c.colon
+	c, before, last := p.clause, p.lead, t.sentences[len(t.sentences)-1]
+	if before == "" && p.at > 0 {
+		before = t.sentences[p.at-1].clauses[0].String()
 	}
-	last := t.sentences[len(t.sentences)-1]
-	ends := p.sentence.line == last.line && c.String() == last.clauses[len(last.clauses)-1].String()
-	own := alone && p.at > 0 && t.sentences[p.at-1].line != p.sentence.line
-	farewell := p.lead != "" && harmless(clause{words: strings.Fields(p.lead)})
-	return c.name && ends && c.conj == "" && !c.colon && (own || farewell) && len(c.words) <= 2 && !slices.ContainsFunc(c.words, noName)
+	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !anyOf(c.words, contrary)
 }
 
-// noName tells whether a word with a capital can say something else than who signs.
-func noName(w string) bool {
-	return plain[w] || craft[w] || thanked[w] || agreeing[w] || reading[w] || subjects[w] || contrary[w] || negations[w] || modals[w] ||
-		changeVerbs[w] || reports[w] || otherSense.MatchString(w)
-}
-
-// otherSense are words of time, place and refusal, and the endings of such words.
-var otherSense = lazyregexp.New(`(?:ed|ing|ly|'s|day)$|^(?:wait|stop|hold|pause|after|before|till|once|except|phase|production|prod|dev|test|temp|now|soon|monday|tonight|morgen|demain|draft|joke|lol|sike|psych|nope|nah|n|nein|non|niet|almost|hm+|um+)$`)
-
-// mentioned tells why a prompt that approves nothing speaks of approving.
-func mentioned(parts []part) string {
-	for _, p := range parts {
-		switch {
-		case !mentions(p.clause.words):
-		case anyOf(p.clause.words, negations):
-			return Negated
-		case p.sentence.end == '?':
-			return Question
-		}
-	}
-	return NoWording
-}
+var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)

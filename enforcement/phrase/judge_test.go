@@ -74,7 +74,7 @@ func TestApprovals(t *testing.T) {
 		{Plan, "Aprove."},
 		{Plan, "Approved, Claude."},
 		{Plan, "Hi, plan approved."},
-		{Plan, "Approved.\n\nMarit"},
+		{Plan, "Approved.\n\nRegards\nMarit"},
 		{Plan, "- plan: approved\n- next: tests"},
 		{Plan, "I don't have any objections, so the plan is approved."},
 		{Plan, "No further questions. Approved."},
@@ -138,10 +138,10 @@ func TestRefusals(t *testing.T) {
 		gate         Gate
 		prompt, want string
 	}{
-		{Plan, "this isn't an approval", Negated},
-		{Plan, "I never approved this", Negated},
-		{Plan, "Nobody approved the plan", Negated},
-		{Plan, "I don't approve the plan", Negated},
+		{Plan, "this isn't an approval", NoWording},
+		{Plan, "I never approved this", NoWording},
+		{Plan, "Nobody approved the plan", NoWording},
+		{Plan, "I don't approve the plan", NoWording},
 		{Plan, "disapproved", NoWording},
 		{Plan, "un-approved", NoWording},
 		{Plan, "pre-approved", NoWording},
@@ -193,7 +193,7 @@ func TestRefusals(t *testing.T) {
 		{Plan, "approved, right?", Question},
 		{Plan, "Approved. Right?", ""},
 		{Plan, "plan approved?!", Question},
-		{Plan, "Can I approve the plan now?", Question},
+		{Plan, "Can I approve the plan now?", NoWording},
 		{Plan, "is the plan approved", ""},
 		{Plan, "approved or not", ""},
 		{Plan, "approved, or should I wait?", ""},
@@ -365,7 +365,7 @@ func FuzzJudge(f *testing.F) {
 func TestLongPrompts(t *testing.T) {
 	log := strings.Repeat("ok 12 tests of the store\n", 300)
 	for prompt, want := range map[string]Judgement{
-		"Plan approved.\n```\n" + log + "```":        {Approves: true, Reason: Explicit},
+		"Plan approved.\n```\n" + log + "```":        {Reason: Beside, Left: codeWord},
 		"Plan approved.\n" + log + log:               {Reason: TooLong},
 		strings.Repeat(log, 20):                      {Reason: NoWording},
 		strings.Repeat("lgtm ", maxPrompt):           {Reason: TooLong},

@@ -14,41 +14,69 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then
- all every each both everything here there you your me us we i my our have very really quite lot
- please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean
- solid thorough careful quick detailed helpful job work stuff effort enjoy hi hello hey
- dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate ok okay yes yep sure indeed
- absolutely definitely exactly happy glad btw fyi finally today always
- go ahead proceed continue start begin carry move onwards next implement implementing build coding write writing make do ship
- green pass use keep run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable consistent minimal end into`)
+var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us we i my our have very really
+ quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean solid thorough careful quick detailed helpful
+ job work stuff effort enjoy hi hello hey dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+ yep sure indeed absolutely definitely exactly happy glad btw fyi finally today always go ahead proceed continue start begin carry move onwards next implement implementing build coding
+ write writing make do ship green pass passes use keep document run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable
+ consistent minimal end into`)
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
-var craft = set(`commits tests test table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
- readme changelog entry tabs spaces pytest clock logger types hints race benchmarks suite code implementation`)
+var craft = set(`commits tests test fixtures conventions table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
+ readme changelog entry tabs spaces pytest clock edge cases logger types hints race benchmarks suite code implementation`)
 
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
 var thanked = set(`taking being bearing adding keeping making splitting fixing explaining addressing considering comments
  points feedback account changes going over up off again too much just waiting public api`)
 
-// asides are phrases that change nothing, with words that could elsewhere.
-var asides = lazyregexp.New(` (?:` +
-	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait for me|wait|ask again|ask)|joke needed)` +
-	`|(?:with |there are |i have )?no (?:further |more |other )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*` +
-	`|do not (?:wait for me|worry|hurry|rush|forget)|take your time|at your own pace|over to you|off you go|crack on|next (?:steps?|phase|up)|on to|with step (?:1|one)` +
-	`|(?:ping|tell|call|notify|message) me` + report + `|let me know` + report + `|come back to me` + report + `|all yours|good luck|have fun|ready to (?:go|start)|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed|meant|needed to know|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there|(?:see|talk to) you(?: (?:later|tomorrow|soon|then))?|spot on|on point|happy coding|i asked for|exactly right|(?:that|this|it) is (?:right|correct|it)|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|your turn|time to (?:code|build|implement|start|go)|ready when you are|(?:run|commit|update|format|lint) (?:(?:it|them|(?:the|all) \S+) )?afterwards|makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|(?:show me|let me see) the (?:tests|skeletons)|this is (?:it|the way)|you know what to do|(?:i am )?out of questions|step by step|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|let us see (?:it|the (?:tests|code|result))|keep me (?:posted|updated|informed)|well thought (?:out|through)|much better(?: now)?|sorry(?: (?:for|about) (?:the|my) (?:\S+ )?(?:delay|wait|answer|reply|response|silence)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:a |the )?\S+|(?:i am )?back from (?:the |a |my )?\S+|for (?:the )?implementation` +
-	`|(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask me)?` +
-	`|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)` +
-	`|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell +
-	`|i (?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result))` + spell +
-	`|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|back` + spell + `|(?:i am )?looking forward to (?:it|that|the (?:result|code))|do your thing|moving on|(?:that|this) is the one|that was (?:quick|fast)|let us see how it goes|in (?:small|tiny|short) steps|same as (?:last time|before|always)|(?:start|begin) with (?:the (?:tests|skeletons|parser|code|implementation)|step (?:1|one))` +
-	`|afterwards (?:run|commit|add|update|write)|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too` +
-	`|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|release notes)(?: entry)?` +
-	`)(?: |$)`)
+// asides are phrases that change nothing, with words that could elsewhere, by what
+// they say.
+var asides = lazyregexp.New(` (?:` + strings.Join([]string{
+	// nothing is against it
+	`no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
+	`(?:i am )?out of questions|(?:all )?fail (?:for the right reasons?|as (?:they should|expected|intended))`,
+	// there is time
+	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over\S+(?: (?:it|this|things))?)|take your time|at your own pace`,
+	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
+	// it is the agent's turn
+	`over to you|off you go|crack on|get (?:to|on with) it|have at it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
+	`(?:(?:you (?:can|may)|please)(?: now)? )?(?:start|begin|go ahead|proceed|continue|go on|carry on|move on|get going)(?: with| to| on| at)? ` + unit,
+	`you (?:can|may)(?: now)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
+	`(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
+	// how any work is done
+	`(?:do not forget|remember|make sure|be sure)(?: (?:that|to))?|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
+	`(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|in (?:small|tiny|short) steps`,
+	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
+	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:the|all) \S+) )?afterwards|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:the|all) (?:\S+ )?\S+) before (?:you (?:finish|commit|push)|committing)`,
+	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
+	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep it boring|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
+	// when to come back
+	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
+	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
+	// the user goes, was away, is late
+	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
+	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
+	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
+	// it is as it should be
+	`(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
+	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|\S+ed)|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
+	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
+	// cheer
+	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
+	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests))(?: one)?`,
+}, "|") + `)(?: |$)`)
 
-// report says when to come back.
-const report = `(?: (?:when|once|if|as soon as) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something) (?:comes up|is unclear|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help))?`
+// objection is what there may be none of.
+const objection = `(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)`
+
+// unit is the first or the next part of the work.
+const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:step|phase|stage|part)|(?:step|phase|stage|part|milestone) (?:1|one|a)|testing|implementing|coding)`
+
+// reported says when to come back.
+const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
 
 // spell says for how long, or until when, somebody is away.
 const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
@@ -60,16 +88,12 @@ var prepositions = set("for in on with by as of from per at to without under min
 // "approved, once it is finished".
 var bound = lazyregexp.New(`^(?:(?:if|in case|when|once|after|as soon as) |(?:at the end|in the (?:tests|code|implementation)) $)`)
 
-// bounds tells whether a clause gives the approval a time or a case: it says one, and
-// neither asks to be told nor belongs to what its own sentence goes on with.
+// bounds tells whether a clause gives the approval a time or a case: it neither asks to
+// be told nor belongs to what its own sentence goes on with.
 func bounds(p part, approval part) bool {
-	text := p.clause.String() + " "
 	goesOn := p.at != approval.at && p.lead == "" && len(p.sentence.clauses) > 1
-	return bound.MatchString(text) && !strings.Contains(text, " ask ") && !goesOn && !readiness.MatchString(text)
+	return bound.MatchString(p.clause.String()+" ") && !slices.Contains(p.clause.words, "ask") && !goesOn
 }
-
-// readiness leaves to the agent when it begins.
-var readiness = lazyregexp.New(`^(?:when you are ready|as soon as (?:you can|possible)) $`)
 
 // harmless tells whether a clause behind an approval changes nothing.
 func harmless(c clause) bool {
@@ -84,7 +108,7 @@ func harmless(c clause) bool {
 	case tail.MatchString(text[:len(text)-1]):
 		return true
 	case praising.MatchString(text):
-		return statement(c, false, false)
+		return statement(c, false)
 	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
 		return false
 	}
@@ -95,8 +119,23 @@ func harmless(c clause) bool {
 	if n > 5 && rest[n-3] == "for" && rest[n-2] == "the" {
 		rest = rest[:n-1]
 	}
-	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] && !craft[w] })
+	if n = len(rest) - 1; n > 0 && rest[n] == "after" {
+		rest = rest[:n]
+	}
+	for i, w := range rest {
+		if known := plain[w] || craft[w]; !known && (i == 0 || contrary[w] || limiting[w] || strings.HasSuffix(w, "'s") || !anyOf(rest[i:min(i+3, len(rest))], heads)) {
+			return false
+		}
+	}
+	return true
 }
+
+var (
+	// heads are the nouns of how work is done: any word may say which, "pytest
+	// fixtures", but those that leave others out.
+	heads    = set("tests test suite fixtures commits linter formatter docs docstrings style conventions changelog readme")
+	limiting = set("just merely solely few fewer other old previous different alternative better smaller one two three my his her their")
+)
 
 // names tells whether words only name something: "docs and tests", "the small suite".
 func names(words []string) bool {
@@ -110,8 +149,14 @@ var (
 	acts        = set("is are be have go now next proceed continue start begin use keep run follow commit pass thanks")
 )
 
+// praise are adjectives of what is good about a plan.
+const praise = `clear complete fine good great nice sound solid simple short small sweet quick thorough careful correct smart clever easy clean tidy tight
+ excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
+ lean focused pragmatic manageable plausible impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
+
 // praising begins a remark that may stand behind an approval, too.
-var praising = lazyregexp.New(`^ (?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|i (?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) `)
+var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) |` +
+	`(?:(?:(?:the|your) (?:\S+ ){1,3}|(?:this|that|it|everything) )(?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
 var tail = lazyregexp.New(`^` + after + `$`)
@@ -137,8 +182,8 @@ func leadsTo(p, approval part) bool {
 		return true
 	}
 	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
-	further := slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false, true) })
-	return statement(p.clause, further, true)
+	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false) })
+	return statement(p.clause, further)
 }
 
 // foreign are things of other hands that get approved, too. An approval that names
@@ -187,26 +232,28 @@ const maxNear = 8
 const maxNouns = 3
 
 // statement tells whether the clause says, of the user's own reading, that it
-// agrees. A further clause of a sentence that does need not say so again; free are
-// unknown words that are no nouns.
-func statement(c clause, further, free bool) bool {
+// agrees. A further clause of a sentence that does need not say so again.
+func statement(c clause, further bool) bool {
 	words := strings.Fields(leadingUp.ReplaceAllString(c.String(), ""))
 	rest := remainder(clause{words: words})
+	for len(rest) > 1 && softeners[rest[0]] && rest[0] != "oh" {
+		rest = rest[1:]
+	}
 	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
 		return false
 	}
 	if adverse.MatchString(strings.Join(rest, " ")) {
 		return false
 	}
-	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && !thanks[rest[0]] {
+	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && first != "think" && !thanks[rest[0]] {
 		return false
 	}
 	nouns, noun := 0, false
 	for _, w := range rest {
-		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || w[0] >= '0' && w[0] <= '9'; {
+		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || determiners[w] || w[0] >= '0' && w[0] <= '9'; {
 		case known:
-			noun = determiners[w] || noun && reading[w] || agreeing[w] && (noun || agreeing[rest[0]])
-		case !noun && !(free && subjects[rest[0]]) || nouns == maxNouns:
+			noun = determiners[w] || noun && !breaking[w]
+		case !noun || nouns == maxNouns:
 			return false
 		default:
 			nouns++
@@ -218,8 +265,8 @@ func statement(c clause, further, free bool) bool {
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
 var adverse = lazyregexp.New(`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:could (?:be|have|work)|(?:expected|wanted) an? |(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)` +
-	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
+	`|\b(?:could (?:be|have|work)|(?:expected|wanted) an? |(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
@@ -234,37 +281,32 @@ func remainder(c clause) []string {
 var (
 	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(`read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood
- clear complete fine good great nice right sound solid simple short small sweet quick thorough careful covered covers cover addressed addresses correct
- answered answers fixed closed resolved settled gone done convinced convinces convincing understand meant like liked love happy satisfied sense works matches match meets
- fits wanted mind expected exactly improved easy well reads worth clean tidy tight excellent perfect
- reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient lean focused pragmatic
- manageable plausible impressive impressed pleased lovely awesome amazing super cool okay ok thought valid explained described written structured helpful realistic feasible appreciate verified validated skimmed trust support confident nicely clearer simpler cleaner shorter nicer easier stronger
- finished thinking correctly clearly properly perfectly`)
+	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
+ answered answers fixed closed resolved settled gone done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident
+ nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope file capability capabilities order section sections part details
- plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from
- into out about how what where sorry time last previous us especially kept keeps took added split catch choice reason reasons
- approach strategy design naming structure solution outline coffee expected enough at sceptical reading
- includes included contains handles describes explains solves shows understood finally page line question questions goal goals problem problems requirement
- requirements ticket issue issues story spec criteria meeting call review risk risks team colleagues person once more than pretty fairly still same far top bottom start
- beginning thing things way shape level size amount number detail wording by between of off since ago hour minutes days week came went
- clarifying feedback reviewed improvements improvement changes update updates revision version versions draft`)
+	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from into out about how
+ what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage ran over doubts reasoning selection set precisely answering worried
+ unsure skeptical choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
+ solves shows understood finally question questions requirements ticket issue issues meeting call review team once more than pretty fairly still same thing things way wording by between
+ of off up since came went clarifying feedback reviewed changes update updates revision version draft`)
 	// determiners come before nouns, and so do nouns.
-	determiners = set("the a an our your my with over this")
+	determiners = set("the a an another our your my with over this")
+	// breaking are words that end a noun and what stands before it.
+	breaking = set("is are was were am be been do does did has have had i we you it they and to so now then here there than as reads looks makes works")
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not)(?: (?:much|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|anything|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	nothingAgainst = lazyregexp.New(` (?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
 	// changeVerbs ask for a change.
 	changeVerbs = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy sort simplify rephrase specify note make use raise lower skip ignore set call keep leave")
-	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh thanks")
-	negations   = set("not no never none nothing neither nobody without hardly nowhere nor")
-	modals      = set("would will could can")
+	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
 	topics      = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
+	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
 	ownSide     = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
 	objectOnly  = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 )
@@ -273,7 +315,7 @@ var (
 // verdict: "plan: approved", "from my side: approved".
 func topic(c clause) bool {
 	s := c.String()
-	return topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) || ownSide.MatchString(s) || goAheadWeight(c.words) == 2 || statement(c, false, false)
+	return topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) || ownSide.MatchString(s) || goAheadWeight(c.words) == 2 || statement(c, false)
 }
 
 // firstWord skips politeness.

@@ -1,5 +1,7 @@
 package phrase
 
+import "strings"
+
 // ownWords are words within one slip of "approve" or "approved" that mean
 // something else.
 var ownWords = set("approves approver approvo")
@@ -8,15 +10,8 @@ var ownWords = set("approves approver approvo")
 // "approved" into it: a letter left out, doubled or added, mistaken, or
 // swapped with its neighbour.
 func mend(w string) string {
-	if len(w) < len("approve")-1 || len(w) > len("approved")+1 || ownWords[w] {
-		return w
-	}
-	for i := range len(w) {
-		if w[i] < 'a' || w[i] > 'z' {
-			return w
-		}
-	}
-	if w == "approve" || w == "approved" {
+	strange := strings.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' })
+	if strange || ownWords[w] || w == "approve" || w == "approved" {
 		return w
 	}
 	for _, target := range []string{"approved", "approve"} {

@@ -36,7 +36,6 @@ type clause struct {
 // Words that stand for what was set aside.
 const (
 	codeWord  = "<code>"
-	blockWord = "<block>" // a fenced block of it
 	quoteWord = "<quote>"
 )
 
@@ -66,6 +65,8 @@ var (
 	fence      = lazyregexp.New("(?s)(?:```|~~~).*?(?:```|~~~|$)")
 	codeSpan   = lazyregexp.New("`[^`\n]*`")
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
+	// asked is the question, quoted, that an approval answers.
+	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|[^\d?]*\b(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
@@ -103,9 +104,14 @@ func read(prompt string) text { return readText(setAside(prompt)) }
 // setAside takes code, quotations and quoted lines out of a prompt.
 func setAside(prompt string) string {
 	s := withoutElements(unify.Replace(prompt))
-	s = fence.ReplaceAllString(s, " "+blockWord+" ")
+	s = fence.ReplaceAllString(s, " "+codeWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
-	s = quotedLine.ReplaceAllString(s, "")
+	s = quotedLine.Regexp().ReplaceAllStringFunc(s, func(line string) string {
+		if m := asked.FindStringSubmatch(strings.ToLower(line)); m != nil {
+			return m[1] + ":" // the gate that it names
+		}
+		return quoteWord
+	})
 	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
 	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
 	for _, replaced := range []struct {
@@ -368,28 +374,24 @@ var contractions = map[string]string{
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
 	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
-	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "r": "are", "u": "you",
+	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
 
-var suffixes = []struct{ suffix, word string }{
-	{"n't", "not"}, {"'m", "am"}, {"'re", "are"}, {"'ve", "have"}, {"'ll", "will"}, {"'d", "would"},
-}
+var suffixes = strings.NewReplacer("n't", " not", "'m", " am", "'re", " are", "'ve", " have", "'ll", " will", "'d", " would")
 
 // isAfter are the words behind which 's is short for "is".
-var isAfter = set("it that this he she what who where how here there everything all plan one")
+var isAfter = set("it that this he she what who where how here there everything something anything all plan one")
 
 // resolve gives the words a token stands for, with slips of approve(d) mended.
 func resolve(w string) []string {
 	if full, ok := contractions[w]; ok {
 		return strings.Fields(full)
 	}
-	for _, s := range suffixes {
-		if stem, ok := strings.CutSuffix(w, s.suffix); ok && stem != "" {
-			return []string{stem, s.word}
-		}
-	}
 	if stem, ok := strings.CutSuffix(w, "'s"); ok && isAfter[stem] {
 		return []string{stem, "is"}
+	}
+	if words := strings.Fields(suffixes.Replace(w)); len(words) == 2 {
+		return words
 	}
 	return []string{mend(drawn(w))}
 }
@@ -407,18 +409,16 @@ func drawn(w string) string {
 
 // squeezed leaves at most so many of a letter in a row.
 func squeezed(w string, most int) string {
-	var b strings.Builder
-	var last rune
-	run := 0
-	for _, r := range w {
+	last, run := rune(0), 0
+	return strings.Map(func(r rune) rune {
 		if run++; r != last {
 			last, run = r, 1
 		}
-		if run <= most || !unicode.IsLetter(r) {
-			b.WriteRune(r)
+		if run > most && unicode.IsLetter(r) {
+			return -1
 		}
-	}
-	return b.String()
+		return r
+	}, w)
 }
 
 func set(s string) map[string]bool {
