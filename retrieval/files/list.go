@@ -40,14 +40,16 @@ type listing struct {
 func (l *listing) leave(r Reason) { l.left[r]++ }
 
 // list walks a project. enter, if not nil, is called with each folder before it
-// is read, and with that of the repository's own exclusions.
+// is read, and with those outside the project in which rules for it lie.
 func (s *selection) list(ctx context.Context, enter func(dir string)) (*listing, error) {
 	l := &listing{left: map[Reason]int{}}
 	if _, err := os.ReadDir(s.root); err != nil {
 		return nil, fmt.Errorf("artifacts: the project %s: %w", s.root, err)
 	}
-	if enter != nil && s.info != "" && isThere(s.info) {
-		enter(s.info)
+	for _, dir := range s.beside {
+		if enter != nil {
+			enter(dir)
+		}
 	}
 	if err := s.walk(ctx, s.top(), l, enter); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ type selection struct {
 	// private is a folder of nobody's business, from the project; "" for none.
 	private string
 	above   gitignore.Files // ignore files of the repository's folders above the project
-	info    string          // the folder of the repository's own exclusions, "" for none
+	beside  []string        // folders outside the project in which rules for it lie, or may come to lie
 }
 
 // CheckGlobs returns ErrGlob naming the first glob that cannot be understood.
@@ -94,43 +94,48 @@ func newSelection(root string, globs []string, private string) (*selection, erro
 	if rel, err := filepath.Rel(root, private); private != "" && err == nil {
 		s.private = filepath.ToSlash(rel)
 	}
-	s.above, s.info = aboveOf(root)
+	s.above, s.beside = aboveOf(root)
 	var err error
 	s.globs, err = glob.ParseAll(globs)
 	return s, err
 }
 
 // aboveOf reads the ignore files between the top of the repository that holds a
-// project and the project, and the repository's own exclusions, in the folder info.
-func aboveOf(root string) (all gitignore.Files, info string) {
+// project and the project, and the repository's own exclusions, and lists the folders
+// of these files.
+func aboveOf(root string) (all gitignore.Files, folders []string) {
 	top := root
 	for !isThere(filepath.Join(top, ".git")) {
 		parent := filepath.Dir(top)
 		if parent == top {
-			return nil, "" // in no repository
+			return nil, nil // in no repository
 		}
 		top = parent
 	}
 	rel, err := filepath.Rel(top, root)
 	if err != nil {
-		return nil, ""
+		return nil, nil
 	}
 	lead := filepath.ToSlash(rel)
 	if lead == "." {
 		lead = ""
 	}
-	info = filepath.Join(commonOf(top), "info")
+	info := filepath.Join(commonOf(top), "info")
+	if isThere(info) {
+		folders = append(folders, info)
+	}
 	if text, err := readSmall(filepath.Join(info, excludeFile)); err == nil {
 		all = append(all, ignoreFile(".git/info/exclude", "", lead, text))
 	}
 	for dir := top; dir != root; {
+		folders = append(folders, dir)
 		if text, err := readSmall(filepath.Join(dir, ".gitignore")); err == nil {
 			all = append(all, ignoreFile(filepath.Join(dir, ".gitignore"), "", lead, text))
 		}
 		first, rest, _ := strings.Cut(lead, "/")
 		dir, lead = filepath.Join(dir, first), rest
 	}
-	return all, info
+	return all, folders
 }
 
 // commonOf is where the repository at a folder keeps what its worktrees share: .git,

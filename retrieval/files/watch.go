@@ -114,11 +114,12 @@ func (w *watch) note(event fsnotify.Event) bool {
 	if err != nil {
 		return false
 	}
-	if filepath.Base(filepath.Dir(event.Name)) == "info" && filepath.Base(rel) == excludeFile {
+	name, outside := filepath.Base(rel), !filepath.IsLocal(rel)
+	if outside && name == ".gitignore" || name == excludeFile && filepath.Base(filepath.Dir(event.Name)) == "info" {
 		w.all = true
 		return true
 	}
-	if vcsNames[filepath.Base(rel)] || !filepath.IsLocal(rel) {
+	if outside || vcsNames[name] {
 		return false
 	}
 	if rel == "." || len(w.dirty) >= manyPaths {

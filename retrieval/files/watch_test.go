@@ -111,6 +111,31 @@ func TestWatchFollowsEditors(t *testing.T) {
 	checkFresh(t, w.project, w.journal)
 }
 
+// A project may be a folder of a repository whose rules lie in the folders above it.
+func TestWatchFollowsIgnoreFilesAboveTheProject(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	tr.write("repo/.git/HEAD", "")
+	tr.write("repo/packages/one/private.md", "# private\n")
+	w := watchTree(t, tree{t, tr.at("repo/packages/one")}, "**")
+	for _, c := range []struct {
+		file, rules string
+		there       bool
+	}{
+		{"repo/.gitignore", "private.md\n", false},
+		{"repo/packages/.gitignore", "!private.md\n", true},
+		{"repo/packages/.gitignore", "/one/p*\n", false},
+	} {
+		tr.write(c.file, c.rules)
+		tr.write("repo/packages/other.md", "# of nobody's interest here\n")
+		w.settle(t)
+		if _, there := w.project.Current().Document("private.md"); there != c.there {
+			t.Errorf("%s says %q, and private.md is there: %v", c.file, c.rules, there)
+		}
+		checkFresh(t, w.project, w.journal)
+	}
+}
+
 // What a repository excludes for itself is not in the project's own folders, and in
 // a worktree not even below them.
 func TestWatchFollowsTheExclusionsOfARepository(t *testing.T) {

@@ -2,20 +2,16 @@ package vector
 
 import (
 	"math"
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 )
 
 // Index searches by scanning all views: one byte a dimension tells which
-// documents may be among the best, and these are scored again in full. Many
-// views are divided among processors.
+// documents may be among the best, and these are scored again in full.
 type Index struct {
 	*views
-	most    float32   // the largest scale
-	portion int       // views scanned by themselves
-	scans   sync.Pool // of *scan
+	most  float32   // the largest scale
+	scans sync.Pool // of *scan
 }
 
 // blockViews is how many views are scored before the best among them are
@@ -26,7 +22,6 @@ const blockViews = 1024
 type scan struct {
 	block [blockViews]int32
 	top   []scored // best first; of equal ones the one that came first
-	parts []*scan
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -53,7 +48,7 @@ func NewAfter(in []View, previous *Index, was func(doc int32) int32) (*Index, er
 	if err != nil {
 		return nil, err
 	}
-	ix := &Index{views: v, portion: viewsPerPortion}
+	ix := &Index{views: v}
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
 	}
@@ -71,7 +66,7 @@ func (ix *Index) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 	}
 	s := ix.newScan()
 	defer ix.scans.Put(s)
-	ix.divide(s, q.codes, rescored(k), keep)
+	ix.scan(s, q.codes, rescored(k), keep)
 	return ix.rescore(q, s.top, k)
 }
 
@@ -82,51 +77,12 @@ func (ix *Index) newScan() *scan {
 	return &scan{}
 }
 
-// viewsPerPortion is how many views are scanned by themselves: looking at them
-// takes longer than waking another processor.
-const viewsPerPortion = 128 * blockViews
-
-// divide leaves the best documents by codes in s.top. The portions are scanned
-// on as many processors as there are; the best of all are found among the best
-// of each, in the order of the views, so that the division does not show.
-func (ix *Index) divide(s *scan, query []int8, most int, keep func(int32) bool) {
-	n := len(ix.docs)
-	if n <= ix.portion {
-		ix.scan(s, query, 0, n, most, keep)
-		return
-	}
-	for range (n + ix.portion - 1) / ix.portion {
-		s.parts = append(s.parts, ix.newScan())
-	}
-	var next atomic.Int64
-	some := func() {
-		for i := int(next.Add(1)) - 1; i < len(s.parts); i = int(next.Add(1)) - 1 {
-			ix.scan(s.parts[i], query, i*ix.portion, min((i+1)*ix.portion, n), most, keep)
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(s.parts)) - 1 {
-		wg.Go(some)
-	}
-	some()
-	wg.Wait()
-	s.top = s.top[:0]
-	for i, part := range s.parts {
-		for _, c := range part.top {
-			s.take(c, most)
-		}
-		ix.scans.Put(part)
-		s.parts[i] = nil
-	}
-	s.parts = s.parts[:0]
-}
-
-// scan leaves in s.top the best documents of the views from one to another.
-func (ix *Index) scan(s *scan, query []int8, from, to, most int, keep func(int32) bool) {
+// scan leaves in s.top the best documents by codes.
+func (ix *Index) scan(s *scan, query []int8, most int, keep func(int32) bool) {
 	s.top = s.top[:0]
 	worst := float32(math.Inf(-1))
-	for start := from; start < to; start += blockViews {
-		end := min(start+blockViews, to)
+	for start := 0; start < len(ix.docs); start += blockViews {
+		end := min(start+blockViews, len(ix.docs))
 		dots := s.block[:end-start]
 		dotCodes(dots, query, ix.codes[start*ix.stride:end*ix.stride])
 		// Most views are far below the worst of the best: four at a time are

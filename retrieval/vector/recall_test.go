@@ -3,7 +3,6 @@ package vector
 import (
 	"math"
 	"math/rand"
-	"runtime"
 	"slices"
 	"testing"
 )
@@ -106,34 +105,6 @@ func TestRecallOfTheScan(t *testing.T) {
 		}
 		if got := recall(ix, queries, want); got < 0.999 {
 			t.Errorf("%d documents × %d views × %d: recall@10 is %.4f", c.docs, c.perDoc, c.dim, got)
-		}
-	}
-}
-
-// Many views are divided among processors, and neither the division nor the
-// number of processors may show.
-func TestDividedScansFindTheSame(t *testing.T) {
-	r := rand.New(rand.NewSource(11))
-	views := latent(r, 7_000, 3, 32, 12)
-	queries := queriesNear(r, views, 20)
-	ix, err := New(views)
-	if err != nil {
-		t.Fatal(err)
-	}
-	few := func(doc int32) bool { return doc%1000 == 7 }
-	for _, q := range queries {
-		for _, keep := range []func(int32) bool{nil, few} {
-			ix.portion = len(views)
-			want := ix.Nearest(q, 10, keep)
-			ix.portion = 2_048
-			for _, processors := range []int{1, 2, 3} {
-				before := runtime.GOMAXPROCS(processors)
-				got := ix.Nearest(q, 10, keep)
-				runtime.GOMAXPROCS(before)
-				if !slices.Equal(got, want) {
-					t.Fatalf("%d processors: %v, one scan %v", processors, got, want)
-				}
-			}
 		}
 	}
 }

@@ -46,6 +46,7 @@ func Parse(text string) *File {
 	for line := range strings.Lines(text) {
 		n++
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		line, _, _ = strings.Cut(line, "\x00") // where git's line ends
 		if rule, ok := parse(line); ok {
 			rule.Line = n
 			f.rules = append(f.rules, rule)

@@ -96,7 +96,7 @@ func repository(t *testing.T) (git, dir string) {
 
 var ignoreFiles = []string{
 	"a", "b.md", "a.md", "x/a", "x/a.md", "x/y/a.md", "x/y/z/b.md", "a b", "#a", "!a", "x/#b", "foo/bar", "foo/bar/baz", "foo/x/bar", "foo/x/y/bar",
-	"build/out.o", "src/build/out.o", "[a]", "a[b", "é", "x/é.md", "A", "a-b", "a]", "z/a/b", "ab", "abc", "a.b.c", "foo.txt ", "foo.txt",
+	"build/out.o", "src/build/out.o", "[a]", "a[b", "é", "x/é.md", "A", "a-b", "a]", "z/a/b", "ab", "abc", "a.b.c", "foo.txt ", "foo.txt", "\v", "ab/bar", "z",
 }
 
 func TestRulesAreGits(t *testing.T) {
@@ -106,15 +106,36 @@ func TestRulesAreGits(t *testing.T) {
 		"*.md\n!a.md", "x\n!x/a", "\\#a", "#a", "\\!a", "!a", "a b", "a\\ b", "foo.txt ", "foo.txt\\ ", "build", "build/", "/build/", "[a]", "\\[a\\]", "[a", "a[[]b", "[!a]*",
 		"[^a]*", "[]a]", "a]", "[[:alpha:]]", "[[:upper:]]", "[[:nope:]]", "[a-c]b", "?.md", "a?b", "?", "é", "[é]", "x/?.md", "a**", "a**c", "**c", "x**y/a.md", "foo/**bar", "***/a.md", "x/***",
 		"foo/", "foo/bar/", "/foo/bar", "foo/bar", "/", "//", "/**/", "a\r\n*.o\r\n", "\\", "a\\", "[\\]]", "x/y/../y", "./a", "\ufeffa", "[a-", "[--0]", "**/x/**",
+		"a\x00b", "[[:space:]]", "[z-a]", "[a-[[:space:]]", "[[:a]b", "[[:]", "**\\/bar", "foo/**\\/bar",
 	} {
 		compare(t, git, dir, [5]string{2: rules}, ignoreFiles)
 	}
-	parts := rapid.SampledFrom([]string{"*", "**", "?", "/", "a", "b", "x", "y", ".md", "foo", "bar", "[ab]", "[!x]", "\\", "!", "#", " ", "[", "]", "-", "é", "build", "/**/", "\n", "[[:alpha:]]", "[!b-z]"})
+	parts := rapid.SampledFrom(slices.Concat(ruleParts, []string{"x", "y", "foo", "bar", "build"}))
+	names := rapid.SampledFrom(nameParts)
 	rapid.Check(t, func(t *rapid.T) {
-		rules := strings.Join(rapid.SliceOfN(parts, 1, 7).Draw(t, "rules"), "")
-		compare(t, git, dir, [5]string{2: rules}, ignoreFiles)
+		rules := [5]string{2: strings.Join(rapid.SliceOfN(parts, 1, 9).Draw(t, "rules"), "")}
+		files := slices.Clone(ignoreFiles)
+		for range 30 {
+			files = append(files, strings.Join(rapid.SliceOfN(names, 1, 4).Draw(t, "names"), "/"))
+		}
+		compare(t, git, dir, rules, files)
 	})
 }
+
+// ruleParts make up rules, and nameParts the names of files. Bytes that are no UTF-8,
+// blanks of all kinds and what classes are made of are among them; no name begins with a
+// colon, with which git would begin something else than a path.
+var (
+	ruleParts = []string{
+		"*", "**", "***", "?", "/", "/**/", "**/", "/**", "a", "b", "A", ".", "..", ".md", "-", "!", "\\!", "#", "\\#", " ", "  ", "\\ ", "\t", "\v", "\f", "\r", "\n", "\r\n", "\x00", "\x01", "\x7f",
+		"é", "\xff", "\xc3", "\x80", "\ufeff", "\\", "\\\\", "\\a", "\\*", "\\?", "\\[", "\\/", "[", "]", "[:", ":]", "[[:", "[a-", "[ab]", "[!x]", "[^a-b]", "[z-a]", "[]-]", "[]-a]", "[\\]]", "[a\\-z]", "[-a]", "[/]", "[!/]",
+		"[!b-z]", "[\xff]", "[é]", "[[:alpha:]]", "[[:space:]]", "[[:punct:]]", "[[:cntrl:]]", "[[:print:]]", "[[:graph:]]", "[[:nope:]]", "{a,b}", "~", "$", "+", "(", "|",
+	}
+	nameParts = []string{
+		"a", "b", "ab", "A", "bar", ".md", "a.md", " ", "a ", " a", "a b", "\t", "a\t", "\v", "\f", "\r", "a\r", "a\n", "\x01", "\x7f", "\x80", "!", "!a", "#", "#a", "\\", "a\\", "é", "\xff", "\xc3", "\xffa", "\ufeff", "\ufeffa",
+		"*", "**", "?", "[", "]", "[a]", "-", "a-b", "{a,b}", "~", "$", "+", "(", "|", "a..", "..a", "z:",
+	}
+)
 
 func TestTheNearestFileDecidesAsForGit(t *testing.T) {
 	git, dir := repository(t)

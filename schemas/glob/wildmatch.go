@@ -104,8 +104,12 @@ func (r *reader) stars(pattern string, at int) int {
 	for end < len(pattern) && pattern[end] == '*' {
 		end++
 	}
-	whole := (at == 0 || pattern[at-1] == '/') && (end == len(pattern) || pattern[end] == '/')
+	begins := at == 0 || pattern[at-1] == '/'
+	whole := begins && (end == len(pattern) || pattern[end] == '/')
 	switch n := end - at; {
+	case n > 1 && begins && r.git && strings.HasPrefix(pattern[end:], `\/`): // one folder at the least
+		r.tokens = append(r.tokens, token{kind: star}, token{kind: literal, text: "/"}, token{kind: folders})
+		end += 2
 	case !whole || n == 1 || n > 2 && !r.git:
 		r.tokens = append(r.tokens, token{kind: star})
 	case end == len(pattern):
@@ -120,7 +124,7 @@ func (r *reader) stars(pattern string, at int) int {
 // classes are the named classes, as pairs of first and last.
 var classes = map[string]string{
 	"alnum": "09AZaz", "alpha": "AZaz", "blank": "  \t\t", "cntrl": "\x00\x1f\x7f\x7f", "digit": "09", "graph": "!~",
-	"lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "  \t\r", "upper": "AZ", "xdigit": "09AFaf",
+	"lower": "az", "print": " ~", "punct": "!/:@[`{~", "space": "  \t\n\r\r", "upper": "AZ", "xdigit": "09AFaf",
 }
 
 // class reads the class that a pattern begins with; its length is 0 where it
@@ -136,14 +140,16 @@ func (r *reader) class(pattern string) (length int, t token) {
 		case pattern[at] == ']' && !first:
 			return at + 1, t
 		case strings.HasPrefix(pattern[at:], "[:"):
-			name, _, ends := strings.Cut(pattern[at+2:], ":]")
-			pairs, known := classes[name]
-			if !ends || !known {
-				return 0, t
+			name, _, _ := strings.Cut(pattern[at+2:], "]")
+			if name, named := strings.CutSuffix(name, ":"); named { // else "[" is a member
+				pairs, known := classes[name]
+				if !known {
+					return 0, t
+				}
+				t.in = append(t.in, []rune(pairs)...)
+				at += len(name) + len("[::]")
+				continue
 			}
-			t.in = append(t.in, []rune(pairs)...)
-			at += len(name) + 4
-			continue
 		}
 		low, size := r.member(pattern[at:])
 		if size == 0 {
@@ -158,7 +164,7 @@ func (r *reader) class(pattern string) (length int, t token) {
 			}
 			at += 1 + more
 		}
-		t.in = append(t.in, low, high)
+		t.in = append(t.in, low, max(low, high))
 	}
 	return 0, t
 }

@@ -168,6 +168,24 @@ func TestScriptsAreKnownByTheirFirstLine(t *testing.T) {
 	}
 }
 
+func TestFunctionsThatScriptsReadAreShell(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"functions", "# what hooks share\ncopy_exec() {\n\tcp \"$1\" \"$2\"\n}\n", "shell"},
+		{"scripts/common", "if [ -n \"$1\" ]; then\n\tmirror=$1\nfi\n", "shell"},
+		{"INSTALL", "Write into your profile:\n\n    if true; then\n        run\n    fi\n\nCall setup() { or } by itself.\n", "text"},
+		{"notes.txt", "fi\n", "text"},
+		{"Makefile", "fi\n", "make"},
+	} {
+		d := of(c.file, c.text)
+		if d.Language != c.want || (d.Type == artifact.Code) == (c.want == "text") {
+			t.Errorf("%s is %s and %s, want %s", c.file, d.Language, d.Type, c.want)
+		}
+	}
+	if d := of("functions", "copy_exec() {\n}\n"); len(d.Symbols) != 1 || d.Symbols[0].Name != "copy_exec" {
+		t.Errorf("it declares %v", d.Symbols)
+	}
+}
+
 func TestNoNameIsPassedOverThatARuleMeans(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"a", "/", ".", "_", "-", "test", "Tests", "_spec.", ".e2e.", ".cy.", "x.feature", ".java", ".go", ".py", "conftest.py", "go.sum", "yarn.locK", "LOCK", "package-",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"path"
 	"regexp"
 	"time"
 	"unicode/utf16"
@@ -40,6 +41,9 @@ func Describe(f File, scratch *chunk.Scratch) Described {
 	d.Path, d.ModTime, d.Size, d.Hash = f.Path, f.ModTime.UTC(), size, f.Hash
 	if d.Language = Language(f.Path); d.Language == language.Text {
 		d.Language = cmp.Or(language.OfScript([]byte(text[:min(len(text), 256)])), language.Text)
+		if d.Language == language.Text && path.Ext(f.Path) == "" && sourced.MatchString(text) {
+			d.Language = "shell"
+		}
 	}
 	d.Generated = Generated(f.Path, f.Bytes)
 	front, body := frontMatter(text)
@@ -52,6 +56,10 @@ func Describe(f File, scratch *chunk.Scratch) Described {
 	d.Tags = tagsOf(f.Path, d.Title, front, d.Symbols)
 	return d
 }
+
+// sourced is in files of shell functions that other scripts read: they are seldom
+// executable, and so have neither an ending nor a first line that says what they are.
+var sourced = regexp.MustCompile(`(?m)^(\w+ ?\(\) ?\{|fi|esac)[ \t]*$`)
 
 // validText is the text of a file's bytes, and how many of them had to be
 // replaced.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/retrieval/artifact/describe"
 )
 
 // picked is a chunk on its way to a hit.
@@ -78,7 +79,7 @@ func (s *searching) enough() func(*candidate) bool {
 		c := &s.pool[i]
 		best = max(best, c.score)
 		t := c.document().Type
-		if first := firsts[t]; slices.Contains(s.query.Filter.Types, t) && (first == nil || before(c, first)) {
+		if first := firsts[t]; slices.Contains(s.query.Filter.Types, t) && (first == nil || before(c, first)) && (t != artifact.Test || !describe.Data(c.document().Language)) {
 			firsts[t] = c
 		}
 	}

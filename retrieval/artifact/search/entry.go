@@ -113,7 +113,7 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 	if a.words.len() > mostWorked {
 		a.forget()
 	}
-	e := &Entry{doc: describe(d), chunks: make([]chunk, len(d.Chunks))}
+	e := &Entry{doc: keptOf(d), chunks: make([]chunk, len(d.Chunks))}
 	e.doc.lengths[Title] = a.field(Title, d.Title)
 	e.doc.lengths[Tags] = a.field(Tags, strings.Join(d.Tags, " "))
 	e.doc.lengths[Summary] = a.field(Summary, d.Summary)

@@ -357,6 +357,35 @@ func TestAShareIsOfTheBest(t *testing.T) {
 }
 
 // Of files with the same bytes the best placed one stands for all, whichever method.
+// A Rust file has its tests at its end, which say more often what it does than the code.
+func TestCodeIsShownRatherThanTheTestsBesideIt(t *testing.T) {
+	d := &artifact.Document{Path: "src/partial.rs", Type: artifact.Code, Chunks: []artifact.Chunk{
+		{Lines: [2]int{1, 9}, Text: "expand the partial with its block and indent what follows, line by line", Symbols: []string{"expand"}},
+		{Lines: [2]int{10, 19}, Text: "partial block indent partial", Symbols: []string{"test_partial_indent"}},
+	}}
+	ix := New(analysed(t, nil, d, file("other.rs", "something else")), nil)
+	for query, want := range map[string]int{"partial block indent": 0, "test of partial block indent": 1} {
+		if got := found(t, ix, Query{Text: query}); len(got.Hits) == 0 || got.Hits[0].Chunk != want {
+			t.Errorf("%q shows %+v, want chunk %d first", query, got.Hits, want)
+		}
+	}
+}
+
+// What tests read is in a folder of tests and tests nothing.
+func TestWhatTestsReadStandsForNoTest(t *testing.T) {
+	data, test := file("tests/data/orders.xml", "retry payment orders"), file("tests/orders_test.py", "retry orders")
+	data.Type, test.Type, data.Language = artifact.Test, artifact.Test, "xml"
+	docs := []*artifact.Document{file("orders/retry.py", "retry payment of orders after a timeout"), data, test}
+	for i := range 20 {
+		docs = append(docs, file(fmt.Sprintf("x%d.py", i), "token error context"))
+	}
+	ix := New(analysed(t, nil, docs...), nil)
+	q := Query{Text: "retry payment orders timeout", MinShare: 0.7, Filter: Filter{Types: []artifact.Type{artifact.Code, artifact.Test}}}
+	if got := paths(found(t, ix, q)); !slices.Equal(got, []string{"orders/retry.py", "tests/orders_test.py"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
 func TestCopiesAreFoundOnce(t *testing.T) {
 	source, built, other := file("src/retry.js", "retry the payment"), file("dist/retry.js", "retry the payment"), file("src/pay.js", "a payment")
 	source.Hash, built.Hash = "aa", "aa"

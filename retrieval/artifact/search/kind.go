@@ -92,8 +92,8 @@ func asksFor(terms []string) (k kind) {
 	return k
 }
 
-// describe copies what an index keeps of a document.
-func describe(d *artifact.Document) document {
+// keptOf copies what an index keeps of a document.
+func keptOf(d *artifact.Document) document {
 	out := document{Document: *d, kinds: kindsOf(d)}
 	out.Chunks, out.Symbols = nil, nil
 	for _, s := range []*string{&out.Path, &out.Title, &out.Summary, &out.Phase, &out.Language, &out.Hash} {

@@ -56,6 +56,9 @@ func (s *searching) rank() {
 		d := c.document()
 		s.compare(c)
 		nearest := c.chunk
+		if asked&kindTest == 0 {
+			c.discountTests(float32(w.Test))
+		}
 		c.chunk, c.chunkWords, c.coherence = c.bestChunk()
 		if c.chunkWords == 0 {
 			c.chunk = nearest
@@ -151,6 +154,18 @@ func (s *searching) raiseExact(w Weights) {
 		}
 		if s.pool[i].both {
 			s.pool[i].score += w.Both * most
+		}
+	}
+}
+
+// discountTests lets chunks count less that declare tests beside the code, as the
+// chunks of a file of tests do.
+func (c *candidate) discountTests(factor float32) {
+	for i := range c.sums {
+		name, _, _ := strings.Cut(c.view.chunks[int(c.view.first[c.doc])+i].symbols, "\n")
+		if strings.HasPrefix(name, "test_") || name == "tests" || name == "test" {
+			c.sums[i] *= factor
+			c.named[i] *= factor
 		}
 	}
 }
