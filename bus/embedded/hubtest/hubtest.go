@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/big"
@@ -23,6 +24,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -45,10 +48,14 @@ const Password = "hub-secret"
 const Root = "root"
 
 // Main is what a TestMain calls first: in a process that is to be a node it never
-// returns.
+// returns. Elsewhere six parallel tests run at least, unless -parallel says otherwise:
+// most of their time they wait for servers.
 func Main() {
 	file := os.Getenv(childEnv)
 	if file == "" {
+		if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
+			panic(err)
+		}
 		return
 	}
 	go func() { // ends with the test, however that ends
@@ -307,16 +314,22 @@ func (h *Hub) MakeStreams() {
 	}
 }
 
-// Eventually tries until there is no error, for at most three minutes.
+// Eventually is the function of that name, in the hub's own test.
 func (h *Hub) Eventually(what string, try func() error) {
 	h.t.Helper()
+	Eventually(h.t, what, try)
+}
+
+// Eventually tries until there is no error, for at most three minutes.
+func Eventually(t testing.TB, what string, try func() error) {
+	t.Helper()
 	var err error
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}
 	}
-	h.t.Fatalf("%s: %v", what, err)
+	t.Fatalf("%s: %v", what, err)
 }
 
 // certify makes an authority that is the nodes' certificate as well.
