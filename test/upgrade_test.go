@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -101,7 +102,7 @@ func TestANewerVersionTakesOver(t *testing.T) {
 	dir := t.TempDir()
 	u := &upgraded{t: t, data: filepath.Join(dir, "data"), project: filepath.Join(dir, "project")}
 	u.env = append(os.Environ(), "WRIT_HOME="+u.data, "HOME="+dir, "WRIT_DURABILITY=interval", "WRIT_HOOK_BUDGET=9s")
-	if err := os.MkdirAll(u.project, 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(u.project, 0o755), settle(u.data)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
