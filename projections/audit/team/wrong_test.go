@@ -107,6 +107,8 @@ const info = `INFO {"server_id":"H","server_name":"h","version":"%s","headers":t
 func TestAHubThatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
 	h := hubtest.Start(t, 1, "alice", "bob", "carol", "dave")
+	empty := hubtest.Start(t, 1, "alice")
+	drop(t, empty)
 	good, trusted := certificate(t, time.Now().Add(time.Hour))
 	old, expired := certificate(t, time.Now().Add(-time.Hour))
 	at := func(url, ca string) schemas.TeamRequest {
@@ -149,6 +151,7 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 	}
 	t.Run("beside each other", func(t *testing.T) {
 		for _, c := range []wrong{
+			{"no streams", at(empty.URLs(), empty.CA), 0, "", "writ team manifest", "Its administrator applies that"},
 			{"another authority", at(h.URLs(), trusted), 0, "--ca", "unknown authority", "--ca"},
 			{"a certificate that ended", at(answers(t, fmt.Sprintf(info, "2.15.2"), old), expired), 0, "administrator renews it", "expired", "administrator renews it"},
 			{"the port for clients", at(h.Clients(), h.CA), 0, "port for clients", "not the one for leaf nodes", "7422"},
@@ -173,8 +176,6 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 	})
 	fill(t, h)
 	said(t, wrong{"a full stream", as("carol", hubtest.Credential("carol")), 0, "", "the hub is full", "the hub is full"})
-	drop(t, h)
-	said(t, wrong{"no streams", as("carol", hubtest.Credential("carol")), 0, "", "writ team manifest", "Its administrator applies that"})
 }
 
 // fill has the hub's stream of copies take no more, and drop deletes it.
