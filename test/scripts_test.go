@@ -29,7 +29,7 @@ var bin, onlyWrit string
 
 // atOnce is how many parallel tests run at least: most of their time they wait
 // for programs that they started. -parallel overrides it.
-const atOnce = 10
+const atOnce = 6
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {

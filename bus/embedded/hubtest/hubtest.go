@@ -186,12 +186,6 @@ func (h *Hub) Kill(i int) {
 	}
 }
 
-// StepDown has the leader of a stream be another node.
-func (h *Hub) StepDown(stream string) {
-	h.t.Helper()
-	h.StepDownAs(rights.AdminUser, stream)
-}
-
 // StepDownAs has the leader of a stream in a user's account be another node.
 func (h *Hub) StepDownAs(user, stream string) {
 	h.t.Helper()
