@@ -25,6 +25,8 @@ func TestConformance(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.bulk {
 				defer bus.SetBulkLeast(1)()
+			} else {
+				t.Parallel() // once those are done: most of the time disks are waited for
 			}
 			bustest.Run(t, func(t *testing.T) bustest.Log {
 				h := newHost(t, embedded.Options{Durability: c.durability})

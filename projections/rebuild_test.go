@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
@@ -235,6 +238,30 @@ func TestLogTroubleIsRetried(t *testing.T) {
 	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}})
 	if err := r.WaitFor(context.Background(), "tally", sessions(9)); err != nil {
 		t.Fatal(err)
+	}
+	r.want("all", 9)
+}
+
+// TestNobodyWaitsBehindAGap: records that are missing come by no waiting, so whoever
+// waits for a view is told at once, and has it again once the log is whole.
+func TestNobodyWaitsBehindAGap(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 9)
+	var whole atomic.Bool
+	l.fail = func(op string) error {
+		if op == "follow" && !whole.Load() {
+			return bus.ErrGap
+		}
+		return nil
+	}
+	r := start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"prompt.submitted"}})
+	if err := r.WaitFor(t.Context(), "tally", sessions(9)); !errors.Is(err, bus.ErrGap) {
+		t.Errorf("behind a gap: %v", err)
+	}
+	whole.Store(true)
+	for errors.Is(r.WaitFor(t.Context(), "tally", sessions(9)), bus.ErrGap) {
+		runtime.Gosched()
 	}
 	r.want("all", 9)
 }

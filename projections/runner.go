@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -342,6 +343,8 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 			return fmt.Errorf("%w: %w", ErrStopped, cause)
 		case given:
 			return answer
+		case errors.Is(cause, bus.ErrGap): // no waiting mends it
+			return fmt.Errorf("projections: wait for %s at %s/%d: %w", v.p.Name(), s, seq, cause)
 		}
 		if !awaiting {
 			awaiting = true

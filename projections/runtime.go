@@ -155,7 +155,7 @@ func (r *Runtime) Current(view string) (Reader, error) {
 
 // WaitFor returns once the view shows the position, and whatever follows the
 // view by Committed has it too. It returns ErrUnknownView, ErrNotRead,
-// ErrStopped, or the error of ctx.
+// ErrStopped, bus.ErrGap, or the error of ctx.
 func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position) error {
 	v, err := r.runner(view)
 	if err != nil {

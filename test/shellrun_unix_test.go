@@ -212,7 +212,7 @@ func newShellWorld(t *testing.T, uid int) *shellWorld {
 	w := &shellWorld{uid: uid, base: base}
 	home, data := filepath.Join(base, "home"), filepath.Join(base, "home", ".local", "state", "writ")
 	programsAt := filepath.Join(base, "bin")
-	for _, dir := range []string{filepath.Join(home, ".rustup"), data, programsAt} {
+	for _, dir := range []string{filepath.Join(home, ".rustup"), filepath.Dir(data), programsAt} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -225,6 +225,9 @@ func newShellWorld(t *testing.T, uid int) *shellWorld {
 		if err := os.WriteFile(filepath.Join(programsAt, name), raw, 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := settle(data); err != nil {
+		t.Fatal(err)
 	}
 	w.env = []string{
 		"PATH=" + programsAt + ":" + os.Getenv("PATH"), "HOME=" + home, "WRIT_HOME=" + data, "WRIT_DURABILITY=interval",

@@ -299,7 +299,7 @@ func disturb(h *hubtest.Hub, way *hubtest.Proxy, alice *member, random *rand.Ran
 		wait()
 		way.Cut(false)
 	case 2:
-		h.StepDown(rights.Copies)
+		h.StepDownAs(rights.AdminUser, rights.Copies)
 	case 4:
 		alice.kill()
 		alice.must("up", "--detach")

@@ -70,7 +70,7 @@ func TestWatchInATerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	project, data := filepath.Join(dir, "project"), filepath.Join(dir, "data")
-	if err := os.MkdirAll(project, 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(project, 0o755), settle(data)); err != nil {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "WRIT_HOME="+data, "HOME="+dir, "WRIT_DURABILITY=interval", "WRIT_HOOK_BUDGET=9s", "TERM=xterm-256color")

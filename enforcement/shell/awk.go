@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // awkJudge judges awk: what its program prints to files and pipes.
@@ -36,9 +37,9 @@ func awkJudge(r *reading) {
 
 // awkToken matches one token: comment, string, word, number, operator. A slash
 // that starts a regular expression is told from a division by what is before.
-var awkToken = regexp.MustCompile(`^(?:#[^\n]*|"(?:[^"\\\n]|\\(?s:.))*"|[A-Za-z_@]\w*|[0-9][\w.]*|>>|>=|<=|==|!=|&&|\|\||\|&|(?s:.))`)
+var awkToken = lazyregexp.New(`^(?:#[^\n]*|"(?:[^"\\\n]|\\(?s:.))*"|[A-Za-z_@]\w*|[0-9][\w.]*|>>|>=|<=|==|!=|&&|\|\||\|&|(?s:.))`)
 
-var awkRegexp = regexp.MustCompile(`^/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/`)
+var awkRegexp = lazyregexp.New(`^/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/`)
 
 // awkProgram judges the text of an awk program.
 func (c *call) awkProgram(src string) {
@@ -91,7 +92,7 @@ func (c *call) awkProgram(src string) {
 }
 
 // awkActs finds what an awk program may write or run by.
-var awkActs = regexp.MustCompile(`[>|@]|\bsystem\b`)
+var awkActs = lazyregexp.New(`[>|@]|\bsystem\b`)
 
 // awkTokens takes a program apart; sure is false where a slash may be either the
 // start of a regular expression or a division, or a string has no end.
@@ -106,11 +107,11 @@ func awkTokens(src string) (toks []string, sure bool) {
 				sure = false
 			}
 			if !awkOperandBefore(toks) {
-				t = awkRegexp.FindString(src)
+				t = awkRegexp.Regexp().FindString(src)
 			}
 		}
 		if t == "" {
-			t = awkToken.FindString(src)
+			t = awkToken.Regexp().FindString(src)
 		}
 		src = src[len(t):]
 		switch {

@@ -2,9 +2,10 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // goFolderJudge moves to where the go command is told to work by -C.
@@ -58,7 +59,7 @@ func goFlagsJudge(r *reading) {
 }
 
 // plainToolFlags are options of Go's tools that change only what is built.
-var plainToolFlags = regexp.MustCompile(`^(?:[\w./]+=)?\s*(?:-?-(?:s|w|N|l|m|S|B|e|h|race|msan|shared|dynlink|X(?:[ =]\S+|[ =]?'[^']*')|buildid=\S*|compressdwarf=\w+|m=\d|l=\d|c=\d)(?:\s+|$))*$`)
+var plainToolFlags = lazyregexp.New(`^(?:[\w./]+=)?\s*(?:-?-(?:s|w|N|l|m|S|B|e|h|race|msan|shared|dynlink|X(?:[ =]\S+|[ =]?'[^']*')|buildid=\S*|compressdwarf=\w+|m=\d|l=\d|c=\d)(?:\s+|$))*$`)
 
 // compilerFiles are options of compilers that name further files to write, or
 // whose values reach the linker and the assembler.

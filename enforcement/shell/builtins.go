@@ -1,11 +1,12 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 func unsetJudge(r *reading) {
@@ -143,7 +144,7 @@ func printfJudge(r *reading) {
 }
 
 // textFormat is a format of printf with more than numbers.
-var textFormat = regexp.MustCompile(`%[-+ #0-9.*]*[^-+ #0-9.*%diouxXeEfFgGaA]`)
+var textFormat = lazyregexp.New(`%[-+ #0-9.*]*[^-+ #0-9.*%diouxXeEfFgGaA]`)
 
 // readJudge follows read and mapfile, which set variables from standard input.
 func readJudge(r *reading) {

@@ -2,11 +2,12 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // capture returns what statements print, where that follows from the text of
@@ -100,10 +101,10 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 }
 
 // slashedDate is a part of a date's format that prints slashes.
-var slashedDate = regexp.MustCompile(`%[^a-zA-Z%]*[EO]?[Dx]`)
+var slashedDate = lazyregexp.New(`%[^a-zA-Z%]*[EO]?[Dx]`)
 
 // plainFormat is a format of printf that every printf reads alike.
-var plainFormat = regexp.MustCompile(`^(?:[^%]|%[sd%])*$`)
+var plainFormat = lazyregexp.New(`^(?:[^%]|%[sd%])*$`)
 
 // plainEscapes reports text whose escapes are the ones that all shells know.
 func plainEscapes(s string) bool {

@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // code searches the text of a program in another language for paths. What is
@@ -15,7 +16,7 @@ func (c *call) code(text string) {
 	c.sh.a.scanned += len(text)
 	c.sh.mentionCode(text)
 	for _, re := range codeWrites {
-		for _, m := range re.FindAllStringSubmatch(text, maxItems) {
+		for _, m := range re.Regexp().FindAllStringSubmatch(text, maxItems) {
 			for _, name := range m[1:] {
 				if name != "" && isKnown(name) {
 					c.writeName(name)
@@ -23,34 +24,34 @@ func (c *call) code(text string) {
 			}
 		}
 	}
-	for _, m := range codeCommands.FindAllStringSubmatch(text, maxItems) {
+	for _, m := range codeCommands.Regexp().FindAllStringSubmatch(text, maxItems) {
 		c.sh.fork().script(m[1])
 	}
 	c.listed(text)
-	for _, m := range writCalls.FindAllStringSubmatch(text, maxItems) {
+	for _, m := range writCalls.Regexp().FindAllStringSubmatch(text, maxItems) {
 		c.sh.a.writCall(codeWords(m[1]))
 	}
 }
 
 // codeWrites are the ways to open a file for writing in common languages, with
 // the name as a literal.
-var codeWrites = []*regexp.Regexp{
-	regexp.MustCompile(`\bopen\(\s*[rbuf]?["']([^"'\n]+)["']\s*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]`),
-	regexp.MustCompile(`\bPath\(\s*["']([^"'\n]+)["']\s*\)\s*\.(?:write_text|write_bytes|unlink|touch|mkdir|rename|replace|rmdir)`),
-	regexp.MustCompile(`\b(?:writeFile|appendFile|writeFileSync|appendFileSync|unlinkSync|rmSync|mkdirSync|createWriteStream|truncateSync)\(\s*["'` + "`" + `]([^"'\n` + "`" + `]+)["'` + "`" + `]`),
-	regexp.MustCompile(`\b(?:os|shutil)\.(?:remove|unlink|rmdir|rmtree|mkdir|makedirs|truncate|chmod)\(\s*["']([^"'\n]+)["']`),
-	regexp.MustCompile(`\b(?:os|shutil|fs)\.(?:rename|replace|move|copy\w*|symlink|link|renameSync|copyFileSync)\(\s*["']([^"'\n]+)["']\s*,\s*["']([^"'\n]+)["']`),
-	regexp.MustCompile(`\bopen\s*\(?\s*\$?\w+\s*,\s*["']\s*\+?>{1,2}\s*([^"'\n]+)["']`),
-	regexp.MustCompile(`\bFile\.(?:write|open|delete|rename)\(\s*["']([^"'\n]+)["']`),
-	regexp.MustCompile(`\bfile_put_contents\(\s*["']([^"'\n]+)["']`),
+var codeWrites = []*lazyregexp.Regexp{
+	lazyregexp.New(`\bopen\(\s*[rbuf]?["']([^"'\n]+)["']\s*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]`),
+	lazyregexp.New(`\bPath\(\s*["']([^"'\n]+)["']\s*\)\s*\.(?:write_text|write_bytes|unlink|touch|mkdir|rename|replace|rmdir)`),
+	lazyregexp.New(`\b(?:writeFile|appendFile|writeFileSync|appendFileSync|unlinkSync|rmSync|mkdirSync|createWriteStream|truncateSync)\(\s*["'` + "`" + `]([^"'\n` + "`" + `]+)["'` + "`" + `]`),
+	lazyregexp.New(`\b(?:os|shutil)\.(?:remove|unlink|rmdir|rmtree|mkdir|makedirs|truncate|chmod)\(\s*["']([^"'\n]+)["']`),
+	lazyregexp.New(`\b(?:os|shutil|fs)\.(?:rename|replace|move|copy\w*|symlink|link|renameSync|copyFileSync)\(\s*["']([^"'\n]+)["']\s*,\s*["']([^"'\n]+)["']`),
+	lazyregexp.New(`\bopen\s*\(?\s*\$?\w+\s*,\s*["']\s*\+?>{1,2}\s*([^"'\n]+)["']`),
+	lazyregexp.New(`\bFile\.(?:write|open|delete|rename)\(\s*["']([^"'\n]+)["']`),
+	lazyregexp.New(`\bfile_put_contents\(\s*["']([^"'\n]+)["']`),
 }
 
 // codeCommands finds command lines handed to a shell.
-var codeCommands = regexp.MustCompile(`\b(?:os\.system|os\.popen|subprocess\.\w+|getoutput|execSync|getstatusoutput|exec|os\.execute|system|shell_exec|shell-command|passthru|[pP]open|pexpect\.\w+|create_subprocess_shell)\s*\(?\s*[rf]?["']([^"'\n]+)["']`)
+var codeCommands = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.\w+|getoutput|execSync|getstatusoutput|exec|os\.execute|system|shell_exec|shell-command|passthru|[pP]open|pexpect\.\w+|create_subprocess_shell)\s*\(?\s*[rf]?["']([^"'\n]+)["']`)
 
 // writCalls finds the name of writ's binary as the start of a command, or as
 // the first word of a list of arguments.
-var writCalls = regexp.MustCompile(`(?:^|[\s"'` + "`" + `/;&|(])writ["']?[\s,]+["']?([a-z][a-z-]*[^\n;&|)\]]*)`)
+var writCalls = lazyregexp.New(`(?:^|[\s"'` + "`" + `/;&|(])writ["']?[\s,]+["']?([a-z][a-z-]*[^\n;&|)\]]*)`)
 
 // codeWords breaks what follows writ in program text into arguments.
 func codeWords(s string) []arg {

@@ -1,15 +1,16 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // hereDocument is the operator with its delimiter.
-var hereDocument = regexp.MustCompile(`<<-?[ \t]*([^\s<>|&;()]+)`)
+var hereDocument = lazyregexp.New(`<<-?[ \t]*([^\s<>|&;()]+)`)
 
 // plainDelimiter is a delimiter of letters, in quotes or not.
-var plainDelimiter = regexp.MustCompile(`^(?:(\w+)|'(\w+)'|"(\w+)")$`)
+var plainDelimiter = lazyregexp.New(`^(?:(\w+)|'(\w+)'|"(\w+)")$`)
 
 // Doubtful reports a command line with a form of which it is known that a shell
 // reads it otherwise than the parser: control characters, and here-documents of
@@ -20,7 +21,7 @@ func Doubtful(command string) bool {
 		return true
 	}
 	text := strings.ReplaceAll(command, "<<<", "   ")
-	for _, m := range hereDocument.FindAllStringSubmatch(text, -1) {
+	for _, m := range hereDocument.Regexp().FindAllStringSubmatch(text, -1) {
 		d := plainDelimiter.FindStringSubmatch(m[1])
 		if d == nil {
 			return true

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // sedJudge judges sed: files under -i, and what the script itself writes.
@@ -81,9 +82,9 @@ const maxOneLiner = 2 << 10
 var (
 	// perlActs are the words and signs by which Perl or Ruby code reaches
 	// outside the line it works on.
-	perlActs     = regexp.MustCompile("`|\\b(open|sysopen|opendir|system|exec|spawn|fork|popen|unlink|rename|qx|require|use|do|eval|syswrite|syscall|mkdir|rmdir|symlink|link|truncate|chmod|chown|utime|kill|socket|dbmopen|tie|select|File|Dir|IO|FileUtils|Kernel|Pathname|load|send|instance_eval|CORE|POSIX|DB_File)\\b|%x|\\$\\^I|\\bARGV\\b|(?:^|[^&])&\\s*[\\{\\$]|->\\s*\\(|\\bprintf?\\s*\\{?\\s*[A-Z]{2,}|\\?\\{")
-	perlEvalFlag = regexp.MustCompile(`\bs([^\w\s])(?:[^\\]|\\.)*?[^\w\s](?:[^\\]|\\.)*?[^\w\s]\w*e`)
-	perlModules  = regexp.MustCompile(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
+	perlActs     = lazyregexp.New("`|\\b(open|sysopen|opendir|system|exec|spawn|fork|popen|unlink|rename|qx|require|use|do|eval|syswrite|syscall|mkdir|rmdir|symlink|link|truncate|chmod|chown|utime|kill|socket|dbmopen|tie|select|File|Dir|IO|FileUtils|Kernel|Pathname|load|send|instance_eval|CORE|POSIX|DB_File)\\b|%x|\\$\\^I|\\bARGV\\b|(?:^|[^&])&\\s*[\\{\\$]|->\\s*\\(|\\bprintf?\\s*\\{?\\s*[A-Z]{2,}|\\?\\{")
+	perlEvalFlag = lazyregexp.New(`\bs([^\w\s])(?:[^\\]|\\.)*?[^\w\s](?:[^\\]|\\.)*?[^\w\s]\w*e`)
+	perlModules  = lazyregexp.New(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
 )
 
 // perlJudge judges perl and ruby one-liners: the files under -i, and nothing
@@ -164,7 +165,7 @@ func patchJudge(r *reading) {
 	c.patchNames(strip, ".")
 }
 
-var patchTarget = regexp.MustCompile(`(?m)^(?:\+\+\+|---|rename to|rename from) ([^\t\r\n]+)`)
+var patchTarget = lazyregexp.New(`(?m)^(?:\+\+\+|---|rename to|rename from) ([^\t\r\n]+)`)
 
 // patchNames records the files named in a patch on standard input. Where the
 // patch is not in the command line, names are unknown.
@@ -174,7 +175,7 @@ func (c *call) patchNames(strip int, root string) {
 		c.writeName(root)
 		return
 	}
-	for _, m := range patchTarget.FindAllStringSubmatch(c.sh.in.text, maxFields) {
+	for _, m := range patchTarget.Regexp().FindAllStringSubmatch(c.sh.in.text, maxFields) {
 		name := strings.Trim(m[1], `"`)
 		if name == "/dev/null" {
 			continue

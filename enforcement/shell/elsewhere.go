@@ -2,9 +2,10 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // Class says by whom a program acts that has another one do its work.
@@ -42,7 +43,7 @@ func (a *analysis) actsElsewhere(class Class, program string) {
 
 // sockets are those of the programs that act elsewhere. Whoever speaks to one can
 // have it do anything.
-var sockets = regexp.MustCompile(`(?:^|/)(?:(?:docker|podman|containerd|buildkitd|crio|cri-dockerd|lxd|incus)[\w.-]*\.sock(?:et)?|unix\.socket|` +
+var sockets = lazyregexp.New(`(?:^|/)(?:(?:docker|podman|containerd|buildkitd|crio|cri-dockerd|lxd|incus)[\w.-]*\.sock(?:et)?|unix\.socket|` +
 	`tmux-\d+/.*|S\.screen/.*|screen/S-.*|(?:my)?kitty[\w-]*(?:\.sock)?|wezterm/[\w.-]*sock[\w.-]*|nvim\.[^/]*|vscode-ipc-.*\.sock|sway-ipc\..*|\.ydotool_socket|` +
 	`\.X11-unix/.*|wayland-\d+|system_bus_socket|run/user/\d+/bus|systemd/private)$`)
 
@@ -53,7 +54,7 @@ func (a *analysis) throughSockets() {
 	}
 	for _, named := range []map[string]struct{}{a.mentions, a.patterns} {
 		for p := range named {
-			if at := sockets.FindString(p); at != "" {
+			if at := sockets.Regexp().FindString(p); at != "" {
 				a.actsElsewhere(Socket, strings.TrimPrefix(at, "/"))
 			}
 		}
@@ -61,39 +62,39 @@ func (a *analysis) throughSockets() {
 }
 
 // typed is how people write what types, wherever it stands in a command line.
-var typed = regexp.MustCompile(`(?s)\b(?:(?:tmux|byobu)\b.{0,200}\b(?:send-keys|send-prefix|paste-buffer|run-shell|respawn-\w+|pipe-pane|if-shell|source-file|send\s)|` +
+var typed = lazyregexp.New(`(?s)\b(?:(?:tmux|byobu)\b.{0,200}\b(?:send-keys|send-prefix|paste-buffer|run-shell|respawn-\w+|pipe-pane|if-shell|source-file|send\s)|` +
 	`screen\b[^\n]{0,80}\s-X\s|(?:kitty|kitten|wezterm)\b.{0,80}\bsend-text\b|zellij\b.{0,80}\baction\b|[xy]dotool\b.{0,80}\b(?:type|key)\b|` +
 	`osascript\b.{0,200}\bkeystroke\b)`)
 
 // typesUnseen records a command line that cannot be told and spells out what types:
 // what that does to the user's own terminal is worth a question.
 func (a *analysis) typesUnseen(command string) {
-	if at := typed.FindString(command); a.opaque && at != "" {
+	if at := typed.Regexp().FindString(command); a.opaque && at != "" {
 		program := strings.FieldsFunc(at, func(r rune) bool { return r < 'A' || r > 'z' })[0]
 		a.actsElsewhere(Types, program)
 	}
 }
 
 // listedCommands finds commands that code hands over word by word.
-var listedCommands = regexp.MustCompile(`\b(?:subprocess\.\w+|\w*[sS]pawn\w*|exec\w*|Popen|system|run|check_\w+|call|command|open3?|proc_open)\s*\(?\s*[\[(]?\s*` +
+var listedCommands = lazyregexp.New(`\b(?:subprocess\.\w+|\w*[sS]pawn\w*|exec\w*|Popen|system|run|check_\w+|call|command|open3?|proc_open)\s*\(?\s*[\[(]?\s*` +
 	`((?:(?:"[^"\n]*"|'[^'\n]*')\s*,?\s*\[?\s*){2,})`)
 
-var quotedWord = regexp.MustCompile(`"([^"\n]*)"|'([^'\n]*)'`)
+var quotedWord = lazyregexp.New(`"([^"\n]*)"|'([^'\n]*)'`)
 
-var quotedCommand = regexp.MustCompile("`([^`\n]+)`|%x[({\\[]([^)}\\]\n]+)")
+var quotedCommand = lazyregexp.New("`([^`\n]+)`|%x[({\\[]([^)}\\]\n]+)")
 
 // listed judges the commands that code starts word by word, or in the quotes that
 // Perl and Ruby have for it, as far as they act elsewhere: the code cannot be told
 // in any case.
 func (c *call) listed(code string) {
 	if c.name == "perl" || c.name == "ruby" {
-		for _, m := range quotedCommand.FindAllStringSubmatch(code, maxItems) {
+		for _, m := range quotedCommand.Regexp().FindAllStringSubmatch(code, maxItems) {
 			c.sh.fork().script(m[1] + m[2])
 		}
 	}
-	for _, m := range listedCommands.FindAllStringSubmatch(code, maxItems) {
+	for _, m := range listedCommands.Regexp().FindAllStringSubmatch(code, maxItems) {
 		var words []arg
-		for _, w := range quotedWord.FindAllStringSubmatch(m[1], maxItems) {
+		for _, w := range quotedWord.Regexp().FindAllStringSubmatch(m[1], maxItems) {
 			words = append(words, literal(w[1]+w[2]))
 		}
 		if _, e, known := lookUp(words[0].val); known && e.class != "" {

@@ -1,11 +1,12 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // substitutions judges the commands inside the expansions of node.
@@ -125,7 +126,7 @@ func (sh *shell) arithmetic(node syntax.Node) {
 
 // zshQualifier finds a command, or a function, behind a pattern of zsh: what bash
 // reads as a pattern of its own.
-var zshQualifier = regexp.MustCompile(`e[:'"\[{(<+,/%=]|^[^|]*\+\w`)
+var zshQualifier = lazyregexp.New(`e[:'"\[{(<+,/%=]|^[^|]*\+\w`)
 
 // containsLit reports a word with this text outside expansions.
 func containsLit(w *syntax.Word, text string) bool {
@@ -142,7 +143,7 @@ func containsLit(w *syntax.Word, text string) bool {
 	return false
 }
 
-var subscriptCode = regexp.MustCompile("(?s)[A-Za-z_]\\w*\\[.*(?:\\$\\(|`|\\$\\{)")
+var subscriptCode = lazyregexp.New("(?s)[A-Za-z_]\\w*\\[.*(?:\\$\\(|`|\\$\\{)")
 
 // runsCode reports text that runs a command when it is evaluated as a number or
 // as the name of an array element.

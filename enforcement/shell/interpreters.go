@@ -2,10 +2,11 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // shellJudge follows the code given to a shell.
@@ -218,14 +219,14 @@ var readingSQL = setOf(`-readonly --readonly -header --header -noheader --nohead
 
 // readingDot are its commands that do the same, whole: it knows others by any part
 // of their names.
-var readingDot = regexp.MustCompile(`(?i)^\.(?:tables?|schema|indexes|indices|databases|dbinfo|dump|fullschema|headers?|mode|help|stats|timer|width|show|version)(?:\s[\w%*. -]*)?$`)
+var readingDot = lazyregexp.New(`(?i)^\.(?:tables?|schema|indexes|indices|databases|dbinfo|dump|fullschema|headers?|mode|help|stats|timer|width|show|version)(?:\s[\w%*. -]*)?$`)
 
 // writingSQL are statements and functions that reach another file, or a program,
 // from a data base that is opened for reading.
-var writingSQL = regexp.MustCompile(`(?i)writefile|edit\s*\(|load|attach|vacuum|copy|export|install|import|(?m:^\s*\.)|dbpage|pragma[^;]*(?:=|\()|create`)
+var writingSQL = lazyregexp.New(`(?i)writefile|edit\s*\(|load|attach|vacuum|copy|export|install|import|(?m:^\s*\.)|dbpage|pragma[^;]*(?:=|\()|create`)
 
 // oneQuery is a statement that asks, and no other behind it.
-var oneQuery = regexp.MustCompile(`(?i)^\s*(?:select|explain|values)\b[^;]*;?\s*$`)
+var oneQuery = lazyregexp.New(`(?i)^\s*(?:select|explain|values)\b[^;]*;?\s*$`)
 
 // sqliteJudge lets pass what a data base opened for reading is asked by statements
 // that stand on the command line. Of one that is not it names no path.

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // curlFolder is the folder of the files that curl writes.
@@ -158,7 +159,7 @@ func sshJudge(r *reading) {
 
 // plainSSH is ssh with options that neither run a command nor load a file of
 // settings or code.
-var plainSSH = regexp.MustCompile(`^ssh(?: -(?:[46AaCqTtvx]+|p ?\d+|l ?\w+|i ?[\w./~-]+|o ?(?i:StrictHostKeyChecking|ConnectTimeout|BatchMode|Port|User|UserKnownHostsFile=/dev/null|ServerAlive\w+|LogLevel|Compression|IdentitiesOnly)[= ]?[\w/.-]*))*$`)
+var plainSSH = lazyregexp.New(`^ssh(?: -(?:[46AaCqTtvx]+|p ?\d+|l ?\w+|i ?[\w./~-]+|o ?(?i:StrictHostKeyChecking|ConnectTimeout|BatchMode|Port|User|UserKnownHostsFile=/dev/null|ServerAlive\w+|LogLevel|Compression|IdentitiesOnly)[= ]?[\w/.-]*))*$`)
 
 // rsyncShell judges the program by which rsync reaches the other machine.
 func rsyncShell(r *reading) {

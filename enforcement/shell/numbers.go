@@ -1,12 +1,13 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // A shell evaluates a variable that is used as a number: a value such as
@@ -129,11 +130,11 @@ func (sh *shell) numbers(node syntax.Node) {
 	})
 }
 
-var variableName = regexp.MustCompile(`[A-Za-z_]\w*`)
+var variableName = lazyregexp.New(`[A-Za-z_]\w*`)
 
 // namedIn doubts the variables that a text used as a number names.
 func namedIn(sh *shell, text string) {
-	for _, name := range variableName.FindAllString(text, -1) {
+	for _, name := range variableName.Regexp().FindAllString(text, -1) {
 		sh.number(name, sh.a.foreign[name])
 	}
 }

@@ -2,10 +2,11 @@ package shell
 
 import (
 	"errors"
-	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // source judges a whole command line. Where it does not parse, the statements
@@ -134,7 +135,7 @@ func code(src string) string {
 	return kept.String()
 }
 
-var heredocEnd = regexp.MustCompile(`^-?[ \t]*[\\'"]?([A-Za-z_][\w.-]*)`)
+var heredocEnd = lazyregexp.New(`^-?[ \t]*[\\'"]?([A-Za-z_][\w.-]*)`)
 
 // nesting returns the largest number of brackets and compound commands open at
 // once, quotes ignored: an upper bound of what the parser recurses into.

@@ -2,8 +2,9 @@ package shell
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // resolve returns the absolute paths a name may stand for, one per folder the
@@ -203,11 +204,11 @@ func wildcard(r rune) rune {
 	return r
 }
 
-var pathLike = regexp.MustCompile(`[~\w.@+-]*/[\w./@+-]*|\.?[\w-]+\.[\w.-]+|\.[\w-]+`)
+var pathLike = lazyregexp.New(`[~\w.@+-]*/[\w./@+-]*|\.?[\w-]+\.[\w.-]+|\.[\w-]+`)
 
 // mentionCode records the path-like tokens of program text.
 func (w *place) mentionCode(code string) {
-	for _, token := range pathLike.FindAllString(code, maxFindings) {
+	for _, token := range pathLike.Regexp().FindAllString(code, maxFindings) {
 		if rest, ok := strings.CutPrefix(token, "~/"); ok && w.a.env.Home != "" {
 			token = path.Join(w.a.env.Home, rest)
 		}
@@ -215,7 +216,7 @@ func (w *place) mentionCode(code string) {
 	}
 }
 
-var deviceFD = regexp.MustCompile(`^/(dev|proc/self|proc/thread-self)/fd/[0-9]+$|^/dev/(tcp|udp)/[^/]+/[^/]+$|^/dev/(tty[^/]*|pts/[0-9]+)$`)
+var deviceFD = lazyregexp.New(`^/(dev|proc/self|proc/thread-self)/fd/[0-9]+$|^/dev/(tcp|udp)/[^/]+/[^/]+$|^/dev/(tty[^/]*|pts/[0-9]+)$`)
 
 // device reports the files in /dev whose opening for writing changes no file.
 func device(p string) bool {
@@ -226,7 +227,7 @@ func device(p string) bool {
 	return deviceFD.MatchString(p)
 }
 
-var procFolder = regexp.MustCompile(`^/proc/[^/]+/(?:cwd(?:/(.*))?|root(/.*)?|fd/.*|task/.*)$`)
+var procFolder = lazyregexp.New(`^/proc/[^/]+/(?:cwd(?:/(.*))?|root(/.*)?|fd/.*|task/.*)$`)
 
 // procAlias reports paths that reach other files through /proc or /dev/fd,
 // where cleaning a path does not follow what the kernel does. real is the part

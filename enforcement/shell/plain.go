@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // maxPlainLine is the longest plain line, in bytes.
@@ -92,23 +93,23 @@ var plainSort = setOfWords(`
 // list, those behind the links in a folder – or a part of a word does, has another
 // program read, runs what is in a word, as zsh's test does, or sets the system's clock:
 // with one of them it is only held that it does no more.
-var more = map[string]*regexp.Regexp{
-	"aws": regexp.MustCompile(`fileb?://`), "az": regexp.MustCompile(`^(--[^=]*=)?@`), "gcloud": regexp.MustCompile(`^--[^=]*file`),
-	"date": regexp.MustCompile(`^-[^-]*[sf]|^--(s|fi)|^[0-9]`),
-	"file": regexp.MustCompile(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
+var more = map[string]*lazyregexp.Regexp{
+	"aws": lazyregexp.New(`fileb?://`), "az": lazyregexp.New(`^(--[^=]*=)?@`), "gcloud": lazyregexp.New(`^--[^=]*file`),
+	"date": lazyregexp.New(`^-[^-]*[sf]|^--(s|fi)|^[0-9]`),
+	"file": lazyregexp.New(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
-	"jq":      regexp.MustCompile(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
-	"kubectl": regexp.MustCompile(`^-[fkR]|^--(filename|kustomize|template)|file=`),
-	"rg":      regexp.MustCompile(`^-[^-]*[Lz]|^--(follow|search-zip)`),
-	"strings": regexp.MustCompile(`^@`),
-	"test":    regexp.MustCompile(`[[$]`),
+	"jq":      lazyregexp.New(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
+	"kubectl": lazyregexp.New(`^-[fkR]|^--(filename|kustomize|template)|file=`),
+	"rg":      lazyregexp.New(`^-[^-]*[Lz]|^--(follow|search-zip)`),
+	"strings": lazyregexp.New(`^@`),
+	"test":    lazyregexp.New(`[[$]`),
 }
 
-var dereferences = regexp.MustCompile(`^-[^-]*R|^--de`)
+var dereferences = lazyregexp.New(`^-[^-]*R|^--de`)
 
 // attached is a name of a file behind the letter of an option, in one word; a sole
 // slash separates fields.
-var attached = regexp.MustCompile(`^-[^-].+/|^-[^-]/.`)
+var attached = lazyregexp.New(`^-[^-].+/|^-[^-]/.`)
 
 // namesMore reports whether words may name a file by a part of a word, or read more
 // than they name.

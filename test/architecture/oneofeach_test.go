@@ -77,8 +77,6 @@ func TestHouseHasOneOfEach(t *testing.T) {
 			used[call+" "+pkg] = true
 			return true
 		})
-	})
-	eachFile(t, func(pkg string, file *ast.File, at *token.FileSet) {
 		for _, declared := range file.Decls {
 			f, ok := declared.(*ast.FuncDecl)
 			if !ok {

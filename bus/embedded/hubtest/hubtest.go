@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/big"
@@ -23,6 +24,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -45,10 +48,12 @@ const Password = "hub-secret"
 const Root = "root"
 
 // Main is what a TestMain calls first: in a process that is to be a node it never
-// returns.
+// returns. Elsewhere six parallel tests run at least, unless -parallel says otherwise:
+// most of their time they wait for servers.
 func Main() {
 	file := os.Getenv(childEnv)
 	if file == "" {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0))))
 		return
 	}
 	go func() { // ends with the test, however that ends
@@ -181,12 +186,6 @@ func (h *Hub) Kill(i int) {
 	}
 }
 
-// StepDown has the leader of a stream be another node.
-func (h *Hub) StepDown(stream string) {
-	h.t.Helper()
-	h.StepDownAs(rights.AdminUser, stream)
-}
-
 // StepDownAs has the leader of a stream in a user's account be another node.
 func (h *Hub) StepDownAs(user, stream string) {
 	h.t.Helper()
@@ -307,16 +306,22 @@ func (h *Hub) MakeStreams() {
 	}
 }
 
-// Eventually tries until there is no error, for at most three minutes.
+// Eventually is the function of that name, in the hub's own test.
 func (h *Hub) Eventually(what string, try func() error) {
 	h.t.Helper()
+	Eventually(h.t, what, try)
+}
+
+// Eventually tries until there is no error, for at most three minutes.
+func Eventually(t testing.TB, what string, try func() error) {
+	t.Helper()
 	var err error
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}
 	}
-	h.t.Fatalf("%s: %v", what, err)
+	t.Fatalf("%s: %v", what, err)
 }
 
 // certify makes an authority that is the nodes' certificate as well.

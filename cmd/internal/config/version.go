@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -13,27 +12,16 @@ import (
 // untagged is the version of a build that no tag names.
 const untagged = "0.1.0"
 
-// What the linker may set, as for the tests of an upgrade:
-// -X github.com/writbus/writ/cmd/internal/config.release=1.2.3
-var (
-	release  string
-	protocol = "1"
-)
-
-// Version is the version of this build, of the daemon and the client alike: what
-// the linker was given, else that of the module's tag, as `go install` and a
-// release note it.
-var Version = versionOf(release, debug.ReadBuildInfo)
+// Version is the version of this build, of the daemon and the client alike: that
+// of the module's tag, as `go install` and a release note it.
+var Version = versionOf(debug.ReadBuildInfo)
 
 // Protocol is the number of how clients and the daemon speak. It grows where one
 // side would misunderstand the other: a subject, a header, or what one of them
 // means, is another than before. What is added leaves it as it is.
-var Protocol, _ = strconv.Atoi(protocol)
+const Protocol = 1
 
-func versionOf(release string, build func() (*debug.BuildInfo, bool)) string {
-	if release != "" {
-		return release
-	}
+func versionOf(build func() (*debug.BuildInfo, bool)) string {
 	info, ok := build()
 	if !ok {
 		return untagged

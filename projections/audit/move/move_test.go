@@ -134,6 +134,7 @@ func (f *folder) records(at move.NATS) (all []string) {
 // TestMove brings a log to a cluster and back, cut off before each step and taken up
 // again: every record, with its sequence, is there as it was, and takes more behind it.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice"}, Replicas: 3})
 	f := newFolder(t)
 	cluster := move.NATS{URL: h.Clients(), CA: h.CA, Replicas: 3}
@@ -195,6 +196,7 @@ func without(all []string, what string) (rest []string) {
 // TestStaleCopyIsRefused: a copy of the data directory from before a move starts neither
 // while it is under way nor after it, and nothing can be appended where the log was.
 func TestStaleCopyIsRefused(t *testing.T) {
+	t.Parallel()
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice", "bob"}, Replicas: 1})
 	f := newFolder(t)
 	cluster := move.NATS{URL: h.Clients(), CA: h.CA, Replicas: 1}

@@ -26,6 +26,7 @@ func (f *folder) with(to move.NATS, creds string) move.Options {
 // TestAMoveThatReachesNothingChangesNothing: where the new place cannot be had, a daemon
 // goes on at the old one at once, with what it signs in with there.
 func TestAMoveThatReachesNothingChangesNothing(t *testing.T) {
+	t.Parallel()
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice", "bob", "carol"}, Replicas: 1})
 	at := func(url string) move.NATS { return move.NATS{URL: url, CA: h.CA, Replicas: 1} }
 	other := newFolder(t)
@@ -86,6 +87,7 @@ func TestAMoveThatReachesNothingChangesNothing(t *testing.T) {
 // TestMoveToAnotherAccount goes from one NATS to another with other credentials, cut off
 // before each step: those of the place where the log lies are always those that count.
 func TestMoveToAnotherAccount(t *testing.T) {
+	t.Parallel()
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice", "bob"}, Replicas: 1})
 	f := newFolder(t)
 	first := move.NATS{URL: h.Clients(), CA: h.CA, Replicas: 1}

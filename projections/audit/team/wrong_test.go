@@ -106,7 +106,9 @@ const info = `INFO {"server_id":"H","server_name":"h","version":"%s","headers":t
 // status or the doctor say what is wrong, where, and what to do.
 func TestAHubThatIsWrongIsSaid(t *testing.T) {
 	t.Parallel()
-	h := hubtest.Start(t, 1, "alice", "bob", "carol")
+	h := hubtest.Start(t, 1, "alice", "bob", "carol", "dave")
+	empty := hubtest.Start(t, 1, "alice")
+	drop(t, empty)
 	good, trusted := certificate(t, time.Now().Add(time.Hour))
 	old, expired := certificate(t, time.Now().Add(-time.Hour))
 	at := func(url, ca string) schemas.TeamRequest {
@@ -118,34 +120,14 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 		return r
 	}
 	denied := &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{">"}}}
-	for _, c := range []struct {
+	type wrong struct {
 		name                 string
 		r                    schemas.TeamRequest
 		ahead                time.Duration
-		before               func()
 		join, status, doctor string // texts that are said, "" for any
-	}{
-		{"another authority", at(h.URLs(), trusted), 0, nil, "--ca", "unknown authority", "--ca"},
-		{"a certificate that ended", at(answers(t, fmt.Sprintf(info, "2.15.2"), old), expired), 0, nil, "administrator renews it", "expired", "administrator renews it"},
-		{"the port for clients", at(h.Clients(), h.CA), 0, nil, "port for clients", "not the one for leaf nodes", "7422"},
-		{"nobody", at("tls://127.0.0.1:1", h.CA), 0, nil, "is the address right", "refused", "is the address right"},
-		{"no host", at("tls://hub.invalid:7422", h.CA), 0, nil, "is the address right", "hub.invalid", "is the address right"},
-		{"a server that says nothing", at(answers(t, "", nil), h.CA), 0, nil, "no nats-server", "writ team doctor", "no nats-server"},
-		{"a web server", at(answers(t, "HTTP/1.1 400 Bad Request\r\n\r\n", nil), h.CA), 0, nil, "no nats-server", "writ team doctor", "HTTP/1.1"},
-		{"an old server", at(answers(t, fmt.Sprintf(info, "2.8.4"), good), trusted), 0, nil, "nats-server 2.8.4", "", "installs a newer one"},
-		{"no TLS", at(plain(t, nil), h.CA), 0, nil, "offers no TLS", "writ team doctor", "a tls block"},
-		{"no accounts", at(plain(t, nil), ""), 0, nil, "", "writ team manifest", "Its administrator applies that"},
-		{"no permission", at(plain(t, denied), ""), 0, nil, "", "writ team manifest", "Its administrator applies that"},
-		{"a password that is none", as("alice", `{"user":"alice","password":"x"}`), 0, nil, "", "join again", "join again"},
-		{"another's credential", as("alice", hubtest.Credential("bob")), 0, nil, "", "not one of the member alice", "not one of the member alice"},
-		{"a clock ahead", as("alice", hubtest.Credential("alice")), 24 * time.Hour, nil, "", "connected", "one of the clocks is wrong"},
-		{"a clock behind", as("bob", hubtest.Credential("bob")), -24 * time.Hour, nil, "", "connected", "one of the clocks is wrong"},
-		{"a full stream", as("carol", hubtest.Credential("carol")), 0, func() { fill(t, h) }, "", "the hub is full", "the hub is full"},
-		{"no streams", as("carol", hubtest.Credential("carol")), 0, func() { drop(t, h) }, "", "writ team manifest", "Its administrator applies that"},
-	} {
-		if c.before != nil {
-			c.before()
-		}
+	}
+	said := func(t *testing.T, c wrong) {
+		t.Helper()
 		m := &machine{t: t, dir: t.TempDir(), member: c.r.Member, auditor: newAuditor(t), ahead: c.ahead}
 		m.start(nil)
 		reply, err := m.ask(c.r)
@@ -157,7 +139,7 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 		m.start(h)
 		m.happen(3, 1)
 		for act, want := range map[string]string{schemas.TeamStatus: c.status, schemas.TeamDoctor: c.doctor} {
-			h.Eventually(c.name+": "+act+" says "+want, func() error {
+			hubtest.Eventually(t, c.name+": "+act+" says "+want, func() error {
 				reply, err := m.ask(schemas.TeamRequest{Act: act})
 				if said := team.Told(act, reply); err == nil && !strings.Contains(said, want) {
 					err = errors.New(said)
@@ -167,6 +149,33 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 		}
 		m.end()
 	}
+	t.Run("beside each other", func(t *testing.T) {
+		for _, c := range []wrong{
+			{"no streams", at(empty.URLs(), empty.CA), 0, "", "writ team manifest", "Its administrator applies that"},
+			{"another authority", at(h.URLs(), trusted), 0, "--ca", "unknown authority", "--ca"},
+			{"a certificate that ended", at(answers(t, fmt.Sprintf(info, "2.15.2"), old), expired), 0, "administrator renews it", "expired", "administrator renews it"},
+			{"the port for clients", at(h.Clients(), h.CA), 0, "port for clients", "not the one for leaf nodes", "7422"},
+			{"nobody", at("tls://127.0.0.1:1", h.CA), 0, "is the address right", "refused", "is the address right"},
+			{"no host", at("tls://hub.invalid:7422", h.CA), 0, "is the address right", "hub.invalid", "is the address right"},
+			{"a server that says nothing", at(answers(t, "", nil), h.CA), 0, "no nats-server", "writ team doctor", "no nats-server"},
+			{"a web server", at(answers(t, "HTTP/1.1 400 Bad Request\r\n\r\n", nil), h.CA), 0, "no nats-server", "writ team doctor", "HTTP/1.1"},
+			{"an old server", at(answers(t, fmt.Sprintf(info, "2.8.4"), good), trusted), 0, "nats-server 2.8.4", "", "installs a newer one"},
+			{"no TLS", at(plain(t, nil), h.CA), 0, "offers no TLS", "writ team doctor", "a tls block"},
+			{"no accounts", at(plain(t, nil), ""), 0, "", "writ team manifest", "Its administrator applies that"},
+			{"no permission", at(plain(t, denied), ""), 0, "", "writ team manifest", "Its administrator applies that"},
+			{"a password that is none", as("alice", `{"user":"alice","password":"x"}`), 0, "", "join again", "join again"},
+			{"another's credential", as("alice", hubtest.Credential("bob")), 0, "", "not one of the member alice", "not one of the member alice"},
+			{"a clock ahead", as("alice", hubtest.Credential("alice")), 24 * time.Hour, "", "connected", "one of the clocks is wrong"},
+			{"a clock behind", as("dave", hubtest.Credential("dave")), -24 * time.Hour, "", "connected", "one of the clocks is wrong"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				said(t, c)
+			})
+		}
+	})
+	fill(t, h)
+	said(t, wrong{"a full stream", as("carol", hubtest.Credential("carol")), 0, "", "the hub is full", "the hub is full"})
 }
 
 // fill has the hub's stream of copies take no more, and drop deletes it.
