@@ -57,7 +57,8 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && makesRoom(ctx, c, main.Aggregate.Kind.Stream()); try++ {
+	for within, cancel := c.bounded(ctx); errors.Is(err, errStreamFull) && makesRoom(within, c, main.Aggregate.Kind.Stream()); {
+		defer cancel()
 		position, err = c.publish(ctx, main.Aggregate, message, e)
 	}
 	if errors.Is(err, ErrConflict) {

@@ -187,6 +187,13 @@ func (s *Server) LetGo(stream string, before uint64) error {
 	return s.writeMarks(now)
 }
 
+// Begins is the first record that a stream was noted to have, in a store that no server has
+// open; those before it left for the archive, or were given up.
+func Begins(dir, stream string) (uint64, error) {
+	noted, err := readMarks(dir)
+	return noted.Streams[stream].First, err
+}
+
 // begins is the first record that a stream is to have, where others were let go.
 func begins(s *Server, stream string) uint64 {
 	s.mu.Lock()
