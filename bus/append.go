@@ -129,7 +129,7 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 		Data:    message.Body,
 	}, options...)
 	if stream == ArchivedStream {
-		c.unanswered.end(before, err)
+		c.unanswered.end(before, err, js != c.js)
 	}
 	if err != nil {
 		return schemas.Position{}, causeOf(guarded, err)
@@ -141,6 +141,7 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 type unanswered struct {
 	mu           sync.Mutex
 	all, settled uint64
+	alone        uint64 // on connections of their own, of which no answer tells
 }
 
 // begin is called before an append, for end. The server takes what a connection sends
@@ -151,14 +152,17 @@ func (u *unanswered) begin() (before uint64) {
 	return u.all
 }
 
-func (u *unanswered) end(before uint64, err error) {
+func (u *unanswered) end(before uint64, err error, alone bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var told *jetstream.APIError
-	if err == nil || errors.As(err, &told) {
-		u.settled = max(u.settled, before)
-	} else {
+	switch answered := err == nil || errors.As(err, &told); {
+	case !answered && alone:
+		u.alone++
+	case !answered:
 		u.all++
+	case !alone:
+		u.settled = max(u.settled, before)
 	}
 }
 
@@ -166,7 +170,7 @@ func (u *unanswered) end(before uint64, err error) {
 func (u *unanswered) left() uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.all - u.settled
+	return u.all - u.settled + u.alone
 }
 
 // Synced returns once what a stream holds is as durable as if each record had been
