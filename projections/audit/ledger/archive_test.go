@@ -675,6 +675,37 @@ func TestSegmentsAreSaidAgain(t *testing.T) {
 	}
 }
 
+// TestLostHeadIsNoSegment: what a repair gives up of the stream, or has again from a backup,
+// is not looked for in the archive.
+func TestLostHeadIsNoSegment(t *testing.T) {
+	for name, backup := range map[string]string{"given up": "", "from a backup": "backup"} {
+		t.Run(name, func(t *testing.T) {
+			a := newArchiving(t)
+			a.session(t, "one", 30, true)
+			a.stop()
+			if backup != "" {
+				backup = a.file(backup)
+				must(t, os.CopyFS(backup, os.DirFS(a.file("streams"))))
+			}
+			block := filepath.Join(embedded.StreamDir(a.file("streams"), string(bus.ArchivedStream)), "msgs", "1.blk")
+			body, err := os.ReadFile(block)
+			must(t, err)
+			clear(body[:len(body)/3])
+			must(t, os.WriteFile(block, body, 0o600))
+			done, err := embedded.Repair(a.file("streams"), backup)
+			if err != nil || len(done) != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if done, err = RepairArchive(a.file("streams"), a.file("restored.json"), a.file("archive"), "", true); err != nil || len(done) > 0 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if a.open(t); len(a.told) > 0 {
+				t.Errorf("told %q", a.told)
+			}
+		})
+	}
+}
+
 func flip(t *testing.T, path string) {
 	t.Helper()
 	body, err := os.ReadFile(path)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,6 +70,15 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 		all = append(all, out)
 	}
 	first, err := embedded.Begins(store, string(bus.ArchivedStream))
+	given, givenErr := embedded.Holes(store)
+	if err = errors.Join(err, givenErr); err != nil {
+		return all, err
+	}
+	for _, h := range given {
+		lost = append(lost, schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last})
+	}
+	lost = slices.DeleteFunc(lost, func(l schemas.RecordsLost) bool { return l.Stream != bus.ArchivedStream })
+	slices.SortStableFunc(lost, func(l, m schemas.RecordsLost) int { return cmp.Compare(l.First, m.First) })
 	for _, p := range bus.Unsaid(parts, lost, first) {
 		if _, here := segmentAt(ours, parts, p.First); err != nil || len(here) > 0 {
 			continue // the next start has the log say so
@@ -159,7 +169,7 @@ func rootOf(p schemas.RecordsArchived, records []segment.Record, lost []schemas.
 		if len(records) > 0 && records[0].Seq == seq {
 			r, records = records[0], records[1:]
 		}
-		if sum, is := said[seq]; is {
+		if sum := said[seq]; len(sum) == len(evidence.Hash{}) {
 			over.Add(evidence.Hash(sum))
 		} else if r.Seq == seq {
 			over.Add(hasher.Leaf(schemas.Message{Subject: r.Subject, Block: r.Header, Body: r.Body}))
