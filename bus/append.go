@@ -57,7 +57,8 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for try := 0; try < DefaultTries && errors.Is(err, errStreamFull) && makesRoom(ctx, c, main.Aggregate.Kind.Stream()); try++ {
+	for within, cancel := c.bounded(ctx); errors.Is(err, errStreamFull) && makesRoom(within, c, main.Aggregate.Kind.Stream()); {
+		defer cancel()
 		position, err = c.publish(ctx, main.Aggregate, message, e)
 	}
 	if errors.Is(err, ErrConflict) {
@@ -128,7 +129,7 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 		Data:    message.Body,
 	}, options...)
 	if stream == ArchivedStream {
-		c.unanswered.end(before, err)
+		c.unanswered.end(before, err, js != c.js)
 	}
 	if err != nil {
 		return schemas.Position{}, causeOf(guarded, err)
@@ -140,6 +141,7 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 type unanswered struct {
 	mu           sync.Mutex
 	all, settled uint64
+	alone        uint64 // on connections of their own, of which no answer tells
 }
 
 // begin is called before an append, for end. The server takes what a connection sends
@@ -150,14 +152,17 @@ func (u *unanswered) begin() (before uint64) {
 	return u.all
 }
 
-func (u *unanswered) end(before uint64, err error) {
+func (u *unanswered) end(before uint64, err error, alone bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var told *jetstream.APIError
-	if err == nil || errors.As(err, &told) {
-		u.settled = max(u.settled, before)
-	} else {
+	switch answered := err == nil || errors.As(err, &told); {
+	case !answered && alone:
+		u.alone++
+	case !answered:
 		u.all++
+	case !alone:
+		u.settled = max(u.settled, before)
 	}
 }
 
@@ -165,7 +170,7 @@ func (u *unanswered) end(before uint64, err error) {
 func (u *unanswered) left() uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.all - u.settled
+	return u.all - u.settled + u.alone
 }
 
 // Synced returns once what a stream holds is as durable as if each record had been

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ type Archive struct {
 
 // visit is a session's last record in a segment.
 type visit struct {
-	part int
+	part schemas.RecordsArchived
 	last uint64
 }
 
@@ -150,15 +151,37 @@ func Archived(ctx context.Context, c *Conn) ([]schemas.RecordsArchived, error) {
 	return slices.Clone(a.parts), nil
 }
 
-// add takes a segment that follows the last one; what was said twice counts once.
+// add takes a segment to its place; what was said twice counts once.
 func (a *Archive) add(p schemas.RecordsArchived) {
-	if n := len(a.parts); p.Stream != ArchivedStream || n > 0 && p.First <= a.parts[n-1].Last {
+	at := len(a.parts)
+	for at > 0 && a.parts[at-1].First > p.First {
+		at--
+	}
+	if p.Stream != ArchivedStream || at > 0 && p.First <= a.parts[at-1].Last || at < len(a.parts) && p.Last >= a.parts[at].First {
 		return
 	}
-	a.parts = append(a.parts, p)
-	for _, s := range p.Sessions {
-		a.places[s.Session] = append(a.places[s.Session], visit{len(a.parts) - 1, s.Last})
+	if at < len(a.parts) {
+		a.parts = slices.Clip(a.parts) // others read it
 	}
+	a.parts = slices.Insert(a.parts, at, p)
+	for _, s := range p.Sessions {
+		places := append(a.places[s.Session], visit{p, s.Last})
+		slices.SortFunc(places, func(v, w visit) int { return cmp.Compare(v.last, w.last) })
+		a.places[s.Session] = places
+	}
+}
+
+// Unsaid are the runs of records before the first that a stream has of which the log says
+// neither where they are nor that they were given up: what said so was lost itself.
+func Unsaid(parts []schemas.RecordsArchived, lost []schemas.RecordsLost, first uint64) (all []schemas.RecordsArchived) {
+	next := uint64(1)
+	for _, p := range append(slices.Clip(parts), schemas.RecordsArchived{First: first}) {
+		if p.First > next && !GivenUp(lost, next, p.First-1) {
+			all = append(all, schemas.RecordsArchived{Stream: ArchivedStream, First: next, Last: p.First - 1})
+		}
+		next = max(next, p.Last+1)
+	}
+	return all
 }
 
 // known reads the log where it was not yet, or where it may have grown behind a
@@ -348,7 +371,7 @@ func (a *Archive) visited(of schemas.Aggregate, after uint64) (schemas.RecordsAr
 		}
 		return 1
 	})
-	return a.parts[places[at].part], places[at].last
+	return places[at].part, places[at].last
 }
 
 // expected is the expectation that stands for one of an aggregate, where records of
@@ -378,7 +401,7 @@ func (a *Archive) joined(ctx context.Context, c *Conn, state StreamState) (Strea
 		return state, err
 	}
 	a.mu.Lock()
-	parts := a.parts // is only added to
+	parts := a.parts
 	a.mu.Unlock()
 	state.First = min(state.First, parts[0].First)
 	lost, err := c.Lost(ctx, ArchivedStream)

@@ -66,5 +66,6 @@ func (script) SetDeadline(time.Time) error      { return nil }
 func (script) SetReadDeadline(time.Time) error  { return nil }
 func (script) SetWriteDeadline(time.Time) error { return nil }
 
-// Unanswered has the connection count an append of sessions that nobody heard of.
-func (c *Conn) Unanswered() { c.unanswered.end(0, context.DeadlineExceeded) }
+// Unanswered has the connection count an append of sessions that nobody heard of, a large
+// one where it had a connection of its own.
+func (c *Conn) Unanswered(large bool) { c.unanswered.end(0, context.DeadlineExceeded, large) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -356,7 +357,10 @@ func (f *follower) stalled(ctx context.Context, cursor uint64) error {
 // fromArchive hands over the archived records between the cursor and the first that
 // the stream has.
 func (f *follower) fromArchive(ctx context.Context, first uint64) error {
-	for f.stream == ArchivedStream && f.cursor+1 < first && f.cursor < f.end {
+	for f.cursor+1 < first && f.cursor < f.end {
+		if err := f.unsaid(ctx, first); err != nil || f.stream != ArchivedStream {
+			return err
+		}
 		part, found, err := f.conn.options.Archive.holding(ctx, f.conn, f.cursor+1)
 		if err != nil || !found || part.First >= first {
 			return err
@@ -399,6 +403,25 @@ func (f *follower) fromArchive(ctx context.Context, first uint64) error {
 		f.cursor = last // what is not in the segment was given up
 	}
 	return nil
+}
+
+// unsaid returns ErrGap at records before a stream's first that neither left for the
+// archive nor were given up. Of a NATS elsewhere its owner says what streams keep.
+func (f *follower) unsaid(ctx context.Context, first uint64) (err error) {
+	var parts []schemas.RecordsArchived
+	if f.conn.options.Daemon != "" || !slices.Contains(schemas.Streams(), f.stream) {
+		return nil
+	}
+	if f.stream == ArchivedStream {
+		parts, err = Archived(ctx, f.conn)
+	}
+	lost, lostErr := f.conn.Lost(ctx, f.stream)
+	for _, hole := range Unsaid(parts, lost, first) {
+		if hole.First <= f.cursor+1 && f.cursor < hole.Last {
+			err = cmp.Or(err, lostErr, fmt.Errorf("%w: %d to %d of %s", ErrGap, f.cursor+1, hole.Last, f.stream))
+		}
+	}
+	return cmp.Or(err, lostErr)
 }
 
 // explain allows a jump over records that retention dropped, or that were damaged

@@ -180,14 +180,10 @@ func (c *Conn) State(ctx context.Context, s schemas.Stream) (StreamState, error)
 
 // Stored returns where a stream stands without what is archived, or ErrNotFound.
 func Stored(ctx context.Context, c *Conn, s schemas.Stream) (StreamState, error) {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	guarded, release := c.guards.watch(ctx, "$JS.API.STREAM.>")
-	defer release()
-	stream, err := c.js.Stream(guarded, string(s))
+	info, err := infoOf(ctx, c, s)
 	if err != nil {
-		return StreamState{}, fmt.Errorf("state of %s: %w", s, causeOf(guarded, err))
+		return StreamState{}, err
 	}
-	state := stream.CachedInfo().State
+	state := info.State
 	return StreamState{First: state.FirstSeq, Last: state.LastSeq, Messages: state.Msgs, Bytes: state.Bytes}, nil
 }

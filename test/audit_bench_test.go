@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
-	"github.com/writbus/writ/test/programs"
 )
 
 // BenchmarkAudit verifies a whole log from the command line, and proves single
@@ -23,33 +21,16 @@ import (
 func BenchmarkAudit(b *testing.B) {
 	n := benchEvents(b)
 	w := newBenchWith(b, "interval", "memory: {reflect_after: 0}\n") // what is loaded is nobody's to reflect on
-	endpoint, err := programs.Announced(w.data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	own, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), "daemon")
-	if err != nil {
-		b.Fatal(err)
-	}
-	nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password))
-	if err != nil {
-		b.Fatal(err)
-	}
 	ids := make([]string, n)
-	loadAs(b, nc, n, func(i int) string {
-		ids[i] = uuid.Must(uuid.NewV7()).String()
-		return ids[i]
+	daemon := w.loads(func(nc *nats.Conn) {
+		loadAs(b, nc, n, func(i int) string {
+			ids[i] = uuid.Must(uuid.NewV7()).String()
+			return ids[i]
+		})
 	})
-	nc.Close()
-	for lagging := true; lagging; {
-		lagging = false
-		for _, v := range w.status().Views {
-			lagging = lagging || v.Lag > 0
-		}
-	}
-	for busy, used := true, processorTime(b, endpoint.PID); busy; { // what is no view is built, too
+	for busy, used := true, processorTime(b, daemon.PID); busy; { // what is no view is built, too
 		<-time.After(time.Second)
-		now := processorTime(b, endpoint.PID)
+		now := processorTime(b, daemon.PID)
 		busy, used = now-used > 100*time.Millisecond, now
 	}
 	began := time.Now()
@@ -57,7 +38,7 @@ func BenchmarkAudit(b *testing.B) {
 	b.ReportMetric(time.Since(began).Seconds(), "first-seal-s")
 	b.Run("verify", func(b *testing.B) {
 		var wall, used time.Duration
-		before := processorTime(b, endpoint.PID)
+		before := processorTime(b, daemon.PID)
 		for b.Loop() {
 			cmd := w.command("", "audit", "verify", "--stream", "memory")
 			began := time.Now()
@@ -69,7 +50,7 @@ func BenchmarkAudit(b *testing.B) {
 		}
 		b.ReportMetric(float64(n)*float64(b.N)/wall.Seconds(), "events/s")
 		b.ReportMetric(float64(used.Nanoseconds())/float64(n)/float64(b.N), "cpu-ns/event")
-		b.ReportMetric(float64((processorTime(b, endpoint.PID)-before).Nanoseconds())/float64(n)/float64(b.N), "daemon-cpu-ns/event")
+		b.ReportMetric(float64((processorTime(b, daemon.PID)-before).Nanoseconds())/float64(n)/float64(b.N), "daemon-cpu-ns/event")
 	})
 	for _, c := range []struct {
 		name string
@@ -83,7 +64,7 @@ func BenchmarkAudit(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			admin := w.connect("admin")
 			var took durations
-			used := processorTime(b, endpoint.PID)
+			used := processorTime(b, daemon.PID)
 			for i := 0; b.Loop(); i++ {
 				request, err := json.Marshal(c.of(i * 7919 % n))
 				if err != nil {
@@ -96,7 +77,7 @@ func BenchmarkAudit(b *testing.B) {
 				took = append(took, time.Since(began))
 			}
 			took.report(b, "proof")
-			b.ReportMetric(float64((processorTime(b, endpoint.PID)-used).Microseconds())/float64(b.N), "daemon-cpu-µs/proof")
+			b.ReportMetric(float64((processorTime(b, daemon.PID)-used).Microseconds())/float64(b.N), "daemon-cpu-µs/proof")
 		})
 	}
 }

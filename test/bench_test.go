@@ -432,26 +432,7 @@ func replayInto(b *testing.B, conn *bus.Conn) time.Duration {
 // and what the idle daemon then occupies.
 func BenchmarkDaemonStart(b *testing.B) {
 	w := newBench(b, "interval")
-	endpoint, err := programs.Announced(w.data)
-	if err != nil {
-		b.Fatal(err)
-	}
-	own, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), "daemon")
-	if err != nil {
-		b.Fatal(err)
-	}
-	nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password))
-	if err != nil {
-		b.Fatal(err)
-	}
-	load(b, nc, benchEvents(b))
-	nc.Close()
-	for lagging := true; lagging; {
-		lagging = false
-		for _, v := range w.status().Views {
-			lagging = lagging || v.Lag > 0
-		}
-	}
+	w.loads(func(nc *nats.Conn) { load(b, nc, benchEvents(b)) })
 	w.run("", "down")
 	var starts durations
 	var idle uint64
@@ -462,6 +443,32 @@ func BenchmarkDaemonStart(b *testing.B) {
 	}
 	starts.report(b, "start")
 	b.ReportMetric(float64(idle)/(1<<20), "idle-MiB")
+}
+
+// loads has a log filled as the daemon does it, and returns the daemon once all views are
+// at its end.
+func (w *bench) loads(load func(*nats.Conn)) programs.Daemon {
+	endpoint, err := programs.Announced(w.data)
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	own, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), "daemon")
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password))
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	load(nc)
+	nc.Close()
+	for lagging := true; lagging; {
+		lagging = false
+		for _, v := range w.status().Views {
+			lagging = lagging || v.Lag > 0
+		}
+	}
+	return endpoint
 }
 
 func (w *bench) status() schemas.Status {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/programs"
 )
@@ -134,24 +135,10 @@ func (l *largeLog) session(to *bus.Writer, i int) error {
 
 // largeEvent is the nth event of a session.
 func largeEvent(n int, project string) schemas.Payload {
-	call := strconv.Itoa(n / 2)
-	switch {
-	case n == 0:
-		return schemas.SessionStarted{Host: "claude", Source: "startup", Project: project, Dir: project, Model: "a model", Mode: "work"}
-	case n == largeTurn*largeSession-1:
+	if n == largeTurn*largeSession-1 {
 		return schemas.SessionEnded{Reason: "exit", Written: n / 2}
-	case n%20 == 1:
-		return schemas.PromptSubmitted{Prompt: "look users up by their address, and do not join strings into the query " + call, PromptID: "p" + call, Origin: "user"}
-	case n%2 == 1:
-		return schemas.ToolDecided{
-			Tool: "Edit", ToolUseID: "t" + call, Verdict: "allow", Mode: "work", Phase: "planning", Digest: fmt.Sprintf("%064d", n), Bytes: 900,
-			Targets: []schemas.Target{{Path: project + "/store/users.go", Rel: "store/users.go", Class: "code", Lines: 12}},
-		}
 	}
-	return schemas.ToolFinished{
-		Tool: "Edit", ToolUseID: "t" + call, Millis: 31,
-		Files: []schemas.FileState{{Path: "store/users.go", SHA256: fmt.Sprintf("%064d", n), Bytes: 9000}},
-	}
+	return bustest.Work(n, project)
 }
 
 // followed returns once every view is at the end of the log.

@@ -44,8 +44,6 @@ type Options struct {
 	From string
 	// Leave says of a damage that it stays as it is; nil for none.
 	Leave func(Damage) bool
-	// Spare says of a damage that it is put right or stays as it is; nil for none.
-	Spare func(Damage) bool
 }
 
 // Repair puts right what is damaged in a stream that no server has open, and
@@ -312,9 +310,6 @@ func (o Options) replace(b *block, d Damage) (part []byte, all []Outcome, err er
 		if whole, done := b.mend(d.From, d.To, d.First); done {
 			return whole, []Outcome{{Damage: d, How: Mended}}, nil
 		}
-	}
-	if o.Spare != nil && o.Spare(d) {
-		return b.body[d.From:d.To], nil, nil
 	}
 	elsewhere, err := o.elsewhere(d)
 	if err != nil {

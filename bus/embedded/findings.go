@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
@@ -185,6 +186,20 @@ func (s *Server) LetGo(stream string, before uint64) error {
 		return fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
 	}
 	return s.writeMarks(now)
+}
+
+// Begins is the first record that a server will show of a stream, in a store that none has
+// open: with its index the one that was noted, else the first in the files.
+func Begins(dir, stream string) (first uint64, err error) {
+	if _, err := os.Stat(filepath.Join(StreamDir(dir, stream), recordsIn, indexedIn)); err == nil {
+		noted, err := readMarks(dir)
+		return noted.Streams[stream].First, err
+	}
+	err = blockfile.Each(StreamDir(dir, stream), stream, func(seq uint64, _ int64, _ string, _, _ []byte) bool {
+		first = seq
+		return false
+	})
+	return first, err
 }
 
 // begins is the first record that a stream is to have, where others were let go.

@@ -162,9 +162,7 @@ const protectBytes = 1 << 30
 // their stream: it would end each file at its first damaged record, and with that
 // take the sound ones behind it – at the start where its index does not hold, else
 // when somebody reads. An end that is missing is marked too: its sequences would be
-// given out again. A torn end that nothing acknowledged is left to the server,
-// and so is what a power cut may take of an end that is not synced: then its index
-// is not of that end.
+// given out again. A torn end that nothing acknowledged is left to the server.
 func (s *Server) protect(stored []string) error {
 	noted, err := readMarks(s.options.Dir)
 	if err != nil {
@@ -179,8 +177,6 @@ func (s *Server) protect(stored []string) error {
 			continue
 		}
 		o.Leave = func(d blockfile.Damage) bool { return d.Erased || d.From == d.To && !d.AtEnd }
-		torn := s.options.Durability != PowerLoss && !indexHolds(o.Dir, name)
-		o.Spare = func(d blockfile.Damage) bool { return d.AtEnd && torn }
 		done, err := blockfile.Repair(o)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrStart, err)
@@ -196,6 +192,17 @@ func (s *Server) protect(stored []string) error {
 		}
 	}
 	return nil
+}
+
+// bringBack makes the folder of a stream anew that was noted to hold records and is gone:
+// they are then missed, and their sequences not given out again.
+func bringBack(o Options) {
+	noted, _ := readMarks(o.Dir) // examine tells of it
+	for name, m := range noted.Streams {
+		if o.Streams[name] != nil && m.Last > 0 {
+			_ = os.MkdirAll(filepath.Join(StreamDir(o.Dir, name), recordsIn), 0o700) // else it is as gone as before
+		}
+	}
 }
 
 func found(out blockfile.Outcome) Finding {

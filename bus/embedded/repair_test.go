@@ -228,32 +228,44 @@ func TestAFileThatCannotBeReadIsTold(t *testing.T) {
 	}
 }
 
-// TestLostEndIsNotGivenOutAgain: where every append is synced, a file that ends
-// before what was acknowledged lost it: the next record goes behind that, and a
-// backup still brings it back.
+// TestLostEndIsNotGivenOutAgain: a file that ends before what was noted, or a stream that
+// is gone with its folder, lost it: nobody reads over that, the next record goes behind
+// it, and a backup still brings it back.
 func TestLostEndIsNotGivenOutAgain(t *testing.T) {
-	s := newStore(t)
-	s.options.Durability = embedded.PowerLoss
-	streams := s.fill()
-	backup := filepath.Join(t.TempDir(), "store")
-	must(t, os.CopyFS(backup, os.DirFS(s.options.Dir)))
-	file := filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk")
-	must(t, os.Truncate(file, endOfRecord(t, file, filled/2)))
-	server, conn := s.start()
-	if found := server.Findings(); len(found) != 1 || !errors.Is(found[0].Err, embedded.ErrLogDamaged) || found[0].First != filled/2+1 || found[0].Last != filled {
-		t.Errorf("told %v", found)
-	}
-	at, err := bus.Record(t.Context(), conn.Writer(bus.WriterOptions{}), bustest.Event("s", "next", "another prompt"))
-	if err != nil || at.Seq != filled+1 {
-		t.Errorf("the next record is at %+v: %v", at, err)
-	}
-	must(t, server.Shutdown(t.Context()))
-	if _, err := embedded.Repair(s.options.Dir, backup); err != nil {
-		t.Fatal(err)
-	}
-	_, conn = s.start()
-	if ids, err := readIDs(t, conn, schemas.StreamSessions); err != nil || len(ids) != filled+1 {
-		t.Errorf("%d records are there, %v", len(ids), err)
+	for name, kept := range map[string]int{"half of a file": filled / 2, "the folder": 0} {
+		for _, durability := range []embedded.Durability{embedded.PowerLoss, embedded.Interval} {
+			t.Run(fmt.Sprint(name, ", ", durability), func(t *testing.T) {
+				s := newStore(t)
+				s.options.Durability = durability
+				streams := s.fill()
+				backup := filepath.Join(t.TempDir(), "store")
+				must(t, os.CopyFS(backup, os.DirFS(s.options.Dir)))
+				if file := filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk"); kept > 0 {
+					must(t, os.Truncate(file, endOfRecord(t, file, kept)))
+				} else {
+					must(t, os.RemoveAll(filepath.Join(streams, "WRIT_SESSIONS")))
+				}
+				server, conn := s.start()
+				if found := server.Findings(); len(found) == 0 || !errors.Is(found[0].Err, embedded.ErrLogDamaged) || int(found[0].First) != kept+1 || found[0].Last != filled {
+					t.Errorf("told %v", found)
+				}
+				at, err := bus.Record(t.Context(), conn.Writer(bus.WriterOptions{}), bustest.Event("s", "next", "another prompt"))
+				if err != nil || at.Seq != filled+1 {
+					t.Errorf("the next record is at %+v: %v", at, err)
+				}
+				if ids, err := readIDs(t, conn, schemas.StreamSessions); !errors.Is(err, bus.ErrGap) || len(ids) != kept {
+					t.Errorf("%d records are read, and then: %v", len(ids), err)
+				}
+				must(t, server.Shutdown(t.Context()))
+				if _, err := embedded.Repair(s.options.Dir, backup); err != nil {
+					t.Fatal(err)
+				}
+				_, conn = s.start()
+				if ids, err := readIDs(t, conn, schemas.StreamSessions); err != nil || len(ids) != filled+1 {
+					t.Errorf("%d records are there, %v", len(ids), err)
+				}
+			})
+		}
 	}
 }
 

@@ -202,6 +202,7 @@ func (s *Server) start(ctx context.Context) error {
 	if s.options.MaxStore <= 0 {
 		s.options.MaxStore = storeLimit
 	}
+	bringBack(s.options)
 	before := storedStreams(s.options.Dir)
 	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.ended.putBack(), s.protect(before)); err != nil {
 		return err

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
@@ -50,10 +52,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		_, _ = fmt.Fprintf(stdout, "writd: serving %s at %s\n", settings.DataDir, url)
 	})
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "writd: %v\n", err)
+		_, _ = fmt.Fprintf(stderr, "writd: %v%s\n", err, remedy(err, settings.DataDir))
 		return 1
 	}
 	return 0
+}
+
+// remedy is what helps where a file of the data directory is not what it is to be.
+func remedy(err error, dataDir string) string {
+	var file *fs.PathError
+	if !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) {
+		return ""
+	}
+	return ". Put that right, such as from a backup; views may be deleted, they are made anew. Or move " + dataDir + " away and run `writ restore BACKUP`"
 }
 
 func parse(args []string, stderr io.Writer) (s config.Settings, verbose bool, err error) {

@@ -25,15 +25,16 @@ func TestProjectSettings(t *testing.T) {
 		check func(Project) bool
 		want  string // in the error
 	}{
-		"comments alone are the defaults": {"# mode: work\n", func(p Project) bool { return p.Fail == "closed" && p.Mode == "" }, ""},
-		"nothing is the defaults":         {"", func(p Project) bool { return p.DenyToAsk && p.Fail == "closed" }, ""},
-		"a key changes only itself":       {"mode: work\n", func(p Project) bool { return p.Mode == "work" && p.Fail == "closed" && p.BudgetTokens == 150 }, ""},
-		"false is a value":                {"deny_to_ask: false\n", func(p Project) bool { return !p.DenyToAsk }, ""},
-		"a misspelt key is named":         {"mode: work\nfial: open\n", nil, "fial"},
-		"a bad value is named":            {"fail: maybe\n", nil, `fail is "maybe"`},
-		"a bad mode is named":             {"mode: chaos\n", nil, "mode"},
-		"findings stay inside":            {"findings: ../x\n", nil, "findings"},
-		"broken YAML names its line":      {"mode: [\n", nil, "config.yaml"},
+		"what some editors begin a file with": {"\ufeffmode: work\r\n", func(p Project) bool { return p.Mode == "work" }, ""},
+		"comments alone are the defaults":     {"# mode: work\n", func(p Project) bool { return p.Fail == "closed" && p.Mode == "" }, ""},
+		"nothing is the defaults":             {"", func(p Project) bool { return p.DenyToAsk && p.Fail == "closed" }, ""},
+		"a key changes only itself":           {"mode: work\n", func(p Project) bool { return p.Mode == "work" && p.Fail == "closed" && p.BudgetTokens == 150 }, ""},
+		"false is a value":                    {"deny_to_ask: false\n", func(p Project) bool { return !p.DenyToAsk }, ""},
+		"a misspelt key is named":             {"mode: work\nfial: open\n", nil, "fial"},
+		"a bad value is named":                {"fail: maybe\n", nil, `fail is "maybe"`},
+		"a bad mode is named":                 {"mode: chaos\n", nil, "mode"},
+		"findings stay inside":                {"findings: ../x\n", nil, "findings"},
+		"broken YAML names its line":          {"mode: [\n", nil, "config.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()

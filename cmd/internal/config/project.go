@@ -284,6 +284,7 @@ func keys(t reflect.Type) (names []string) {
 
 // decodeYAML fills into from a file's content, strictly.
 func decodeYAML(path string, raw []byte, into any) error {
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff")) // some editors begin a file with it
 	// A file of comments alone is a null document, which would set every
 	// default to its zero value.
 	var document any

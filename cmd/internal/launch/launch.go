@@ -72,7 +72,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		return at, err
 	}
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
-		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w", err)
+		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w. `writ doctor` says what to repair", err)
 	}
 	for {
 		lock, err := filelock.Take(filepath.Join(o.DataDir, "start.lock"))
@@ -81,7 +81,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 			return startLocked(ctx, o)
 		}
 		if !errors.Is(err, filelock.ErrHeld) {
-			return config.Endpoint{}, fmt.Errorf("launch: %w", err)
+			return config.Endpoint{}, fmt.Errorf("launch: %w. `writ doctor` says what to repair", err)
 		}
 		if err := pause(ctx); err != nil {
 			return config.Endpoint{}, err

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections"
@@ -38,7 +38,7 @@ func BenchmarkRebuild(b *testing.B) {
 	}
 	data, project := b.TempDir(), newProject(b, "mode: work\n")
 	fillLog(b, data, project, events)
-	var rates, hooks, after []float64
+	var rates, hooks, after, beside []float64
 	var used time.Duration
 	for b.Loop() {
 		if err := os.RemoveAll(config.Layout{Root: data}.Views()); err != nil {
@@ -46,11 +46,13 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 		began, before := time.Now(), processor.Time()
 		w := start(b, data, project)
-		hooks = append(hooks, w.hooksWhile(b, events/benchSession)...)
+		took, others := w.hooksWhile(b, events/benchSession)
+		hooks, beside = append(hooks, took...), append(beside, others...)
 		rates = append(rates, float64(events)/time.Since(began).Seconds())
 		used += processor.Time() - before
 		for i := range 200 {
-			after = append(after, w.decision(b, "s-"+strconv.Itoa((2*i*7919+1)%(events/benchSession))))
+			took, _ := w.decision(b, "s-"+strconv.Itoa((2*i*7919+1)%(events/benchSession)))
+			after = append(after, took)
 		}
 		if err := w.stop(); err != nil {
 			b.Fatal(err)
@@ -59,7 +61,7 @@ func BenchmarkRebuild(b *testing.B) {
 	slices.Sort(rates)
 	b.ReportMetric(rates[len(rates)/2], "events/s")
 	b.ReportMetric(float64(used.Nanoseconds())/float64(events*len(rates)), "cpu-ns/event")
-	for name, took := range map[string][]float64{"meanwhile": hooks, "after": after} {
+	for name, took := range map[string][]float64{"meanwhile": hooks, "after": after, "meanwhile-cpu": beside} {
 		slices.Sort(took)
 		b.ReportMetric(took[len(took)/2], name+"-p50-ms")
 		b.ReportMetric(took[len(took)*95/100], name+"-p95-ms")
@@ -68,13 +70,15 @@ func BenchmarkRebuild(b *testing.B) {
 }
 
 // hooksWhile asks for a decision in one session after the other until every view
-// follows the log, and returns how many milliseconds each took.
-func (w *world) hooksWhile(b *testing.B, sessions int) (took []float64) {
+// follows the log, and returns how many milliseconds each took, and of how many of the
+// processors, those of the builds included.
+func (w *world) hooksWhile(b *testing.B, sessions int) (took, used []float64) {
 	next := time.NewTicker(20 * time.Millisecond) // fifty a second are many agents
 	defer next.Stop()
 	for i := 0; ; i++ {
 		<-next.C
-		took = append(took, w.decision(b, "s-"+strconv.Itoa(2*i*7919%sessions)))
+		one, cpu := w.decision(b, "s-"+strconv.Itoa(2*i*7919%sessions))
+		took, used = append(took, one), append(used, cpu)
 		if i%10 > 0 {
 			continue
 		}
@@ -83,14 +87,14 @@ func (w *world) hooksWhile(b *testing.B, sessions int) (took []float64) {
 			b.Fatal(err)
 		}
 		if !slices.ContainsFunc(s.Views, func(v schemas.ViewStatus) bool { return v.State != string(projections.Live) }) {
-			return took
+			return took, used
 		}
 	}
 }
 
 // decision asks for a decision in a session and returns how many milliseconds
-// that took.
-func (w *world) decision(b *testing.B, session string) float64 {
+// that took, and how many the process used of the processors meanwhile.
+func (w *world) decision(b *testing.B, session string) (took, used float64) {
 	raw, err := json.Marshal(map[string]any{
 		"session_id": session, "cwd": w.project, "hook_event_name": "PreToolUse", "tool_name": "Write",
 		"tool_input": map[string]any{"file_path": filepath.Join(w.project, "plan.md"), "content": "x"},
@@ -98,11 +102,11 @@ func (w *world) decision(b *testing.B, session string) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	began := time.Now()
+	began, before := time.Now(), processor.Time()
 	if reply, err := w.raw("PreToolUse", raw); err != nil || reply.Exit != 0 {
 		b.Fatalf("%+v, %v", reply, err)
 	}
-	return float64(time.Since(began).Microseconds()) / 1000
+	return float64(time.Since(began).Microseconds()) / 1000, float64((processor.Time() - before).Microseconds()) / 1000
 }
 
 // fillLog makes the log of a data directory: nine events in ten are of sessions,
@@ -166,24 +170,10 @@ func fillLog(b *testing.B, data, project string, events int) {
 // benchEvent is the nth event of a session: turns of a prompt, the rules that it
 // brought, and nine calls of tools.
 func benchEvent(n int, project string) schemas.Payload {
-	call := strconv.Itoa(n / 2)
-	switch {
-	case n == 0:
-		return schemas.SessionStarted{Host: "claude", Source: "startup", Project: project, Dir: project, Model: "a model", Mode: "work"}
-	case n%20 == 1:
-		return schemas.PromptSubmitted{Prompt: "look users up by their address, and do not join strings into the query " + call, PromptID: "p" + call, Origin: "user"}
-	case n%20 == 2:
+	if n%20 == 2 {
 		return schemas.RulesShown{Trigger: "prompt", Tokens: 700, Rules: []schemas.ShownRule{
 			{ID: "SEC-SQL-001", Score: .8, Band: "retrieved"}, {ID: "ARCH-ERR-001", Score: .7, Band: "retrieved"}, {ID: "PERF-DB-001", Score: .5, Band: "line"},
 		}}
-	case n%2 == 1:
-		return schemas.ToolDecided{
-			Tool: "Edit", ToolUseID: "t" + call, Verdict: "allow", Mode: "work", Phase: "planning", Digest: fmt.Sprintf("%064d", n), Bytes: 900,
-			Targets: []schemas.Target{{Path: project + "/store/users.go", Rel: "store/users.go", Class: "code", Lines: 12}},
-		}
 	}
-	return schemas.ToolFinished{
-		Tool: "Edit", ToolUseID: "t" + call, Millis: 31,
-		Files: []schemas.FileState{{Path: "store/users.go", SHA256: fmt.Sprintf("%064d", n), Bytes: 9000}},
-	}
+	return bustest.Work(n, project)
 }

@@ -245,8 +245,8 @@ func (a *Archiver) inTurn(ctx context.Context, needed bool) (left uint64, err er
 	return a.run(ctx, needed, false)
 }
 
-// run is inTurn of who has the turn. With once it ends as soon as anything left, and tells
-// of no full stream that it did not tell of before: the rest leaves the next time.
+// run is inTurn of who has the turn. With once it ends as soon as anything left: the rest
+// leaves the next time.
 func (a *Archiver) run(ctx context.Context, needed, once bool) (left uint64, err error) {
 	for err == nil && ctx.Err() == nil {
 		var n uint64
@@ -265,12 +265,9 @@ func (a *Archiver) run(ctx context.Context, needed, once bool) (left uint64, err
 		}
 		err = a.seal(ctx, one)
 	}
-	full := a.bounds(ctx)
+	full := a.bounds(ctx, left > 0)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if once && left > 0 && len(a.full) == 0 {
-		full = nil
-	}
 	if a.full, a.problem = full, ""; err != nil && ctx.Err() == nil {
 		a.problem = err.Error()
 	}
@@ -383,25 +380,14 @@ func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 
 // seal writes a segment, reads it back, and has the log say so.
 func (a *Archiver) seal(ctx context.Context, one *stretch) error {
-	n := len(one.records)
-	p := schemas.RecordsArchived{Stream: bus.ArchivedStream, First: one.first, Last: one.records[n-1].Seq, Records: uint64(n)}
+	p := segmentOf(one.first, one.records)
 	root, err := a.root(ctx, p, one.records)
 	if err != nil {
 		return err
 	}
-	last := map[string]uint64{}
-	for _, r := range one.records {
-		if of, _, err := schemas.ParseSubject(r.Subject); err == nil {
-			last[of.ID] = r.Seq
-		}
-	}
-	for _, session := range slices.Sorted(maps.Keys(last)) {
-		p.Sessions = append(p.Sessions, schemas.ArchivedSession{Session: session, Last: last[session]})
-	}
 	p.SHA256 = root[:]
 	// Cut off before the log says so, it is written anew under the same name.
-	const named = "%s-%020d%s.zst"
-	p.Path = fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, "")
+	p.Path = segmentName(p.First, "")
 	if a.Settings.To != "" { // others may have theirs there, such as one that goes on from a backup
 		own, err := ownFolder(ctx, a.Log, a.Store)
 		if err != nil {
@@ -411,7 +397,7 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 		p.Path = filepath.Join(folder, p.Path)
 		// The folder is the same for a copy at the same path of another machine.
 		for n := 2; p.Path != a.unsaid && taken(p.Path, one.records); n++ {
-			p.Path = filepath.Join(folder, fmt.Sprintf(named, strings.ToLower(string(p.Stream)), p.First, fmt.Sprint("-", n)))
+			p.Path = filepath.Join(folder, segmentName(p.First, fmt.Sprint("-", n)))
 		}
 		a.unsaid = p.Path
 	}
@@ -419,16 +405,42 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 	if p.Bytes, err = segment.Write(path, one.records); err != nil {
 		return fmt.Errorf("write the segment %s: %w. Make room there, or name another folder (archive.to); the stream keeps its records until then", path, err)
 	}
-	_, err = bus.Record(ctx, a.Writer, schemas.Event{
-		ID:        fmt.Sprintf("archived-%s-%d-%d", p.Stream, p.First, p.Last),
-		Aggregate: schemas.ArchivedRecords(), Actor: schemas.Writ("archive"), Data: p,
-	})
-	if err != nil {
+	if err := sayArchived(ctx, a.Writer, p); err != nil {
 		return err
 	}
 	a.unsaid = ""
 	a.Logger.Info("archived", "stream", p.Stream, "first", p.First, "last", p.Last, "segment", path, "bytes", p.Bytes)
 	return nil
+}
+
+// segmentOf describes records that leave together, but for where they will be and their root.
+func segmentOf(first uint64, records []segment.Record) schemas.RecordsArchived {
+	last := map[string]uint64{}
+	for _, r := range records {
+		if of, _, err := schemas.ParseSubject(r.Subject); err == nil {
+			last[of.ID] = r.Seq
+		}
+	}
+	n := len(records)
+	p := schemas.RecordsArchived{Stream: bus.ArchivedStream, First: first, Last: records[n-1].Seq, Records: uint64(n)}
+	for _, session := range slices.Sorted(maps.Keys(last)) {
+		p.Sessions = append(p.Sessions, schemas.ArchivedSession{Session: session, Last: last[session]})
+	}
+	return p
+}
+
+// segmentName is the name of the file of a segment that begins with a record.
+func segmentName(first uint64, another string) string {
+	return fmt.Sprintf("%s-%020d%s.zst", strings.ToLower(string(bus.ArchivedStream)), first, another)
+}
+
+// sayArchived has the log say where records are.
+func sayArchived(ctx context.Context, log *bus.Writer, p schemas.RecordsArchived) error {
+	_, err := bus.Record(ctx, log, schemas.Event{
+		ID:        fmt.Sprintf("archived-%s-%d-%d", p.Stream, p.First, p.Last),
+		Aggregate: schemas.ArchivedRecords(), Actor: schemas.Writ("archive"), Data: p,
+	})
+	return err
 }
 
 // taken says whether a path has something else than an earlier try at these records.
@@ -479,12 +491,12 @@ func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records 
 	return over.Root(), err
 }
 
-// bounds tells of streams that soon take nothing more.
-func (a *Archiver) bounds(ctx context.Context) (full []string) {
+// bounds tells of streams that soon take nothing more; one that records leave has room.
+func (a *Archiver) bounds(ctx context.Context, leave bool) (full []string) {
 	most := a.Retention.MaxBytes
 	for _, s := range schemas.Streams() {
 		state, err := bus.Stored(ctx, a.Log, s)
-		if err != nil || most == 0 || s == schemas.StreamQuarantine || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
+		if err != nil || most == 0 || s == schemas.StreamQuarantine || leave && s == bus.ArchivedStream || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
 			continue
 		}
 		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and no more of it goes to the archive now. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most))

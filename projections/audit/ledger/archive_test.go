@@ -47,6 +47,7 @@ type archiving struct {
 	ctx      context.Context //nolint:containedctx // of the test
 	most     int64           // bytes of a stream
 	stop     func()
+	told     []string // of segments that the log lost, at the last start
 }
 
 func newArchiving(t *testing.T) *archiving {
@@ -74,6 +75,8 @@ func (a *archiving) open(t *testing.T) {
 	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{MaxBytes: a.most}))
 	a.log = a.conn.Writer(bus.WriterOptions{})
 	must(t, RecordLost(t.Context(), a.conn, a.log, a.file("streams"), a.file("audit"), a.file("views"), func(w string) { t.Error(w) }))
+	a.told = nil
+	must(t, SayAgain(t.Context(), a.conn, a.log, func(w string) { a.told = append(a.told, w) }))
 	must(t, EraseForgotten(t.Context(), a.conn, a.server, a.file("streams"), a.file("views"), slog.New(slog.DiscardHandler)))
 	must(t, os.MkdirAll(a.file("views"), 0o700))
 	store, err := pebblestore.Open(a.file("views"), pebblestore.Options{})
@@ -600,6 +603,104 @@ func TestRepairOfSegments(t *testing.T) {
 				a.lacks(t, 60)
 				a.again(t)
 				a.lacks(t, 60)
+			}
+		})
+	}
+}
+
+// TestSegmentsAreSaidAgain: where the log lost in which segment records are, it says so anew
+// of a segment that is there. Of one that is not a person is told, nobody reads over it,
+// and it comes from a backup, or is given up.
+func TestSegmentsAreSaidAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		which  int
+		away   bool
+		giveUp bool
+	}{
+		"the first": {}, "the last": {which: 1}, "its file from a backup": {which: 1, away: true}, "its file gone": {away: true, giveUp: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArchiving(t)
+			for _, session := range []string{"one", "two"} {
+				a.session(t, session, 30, true)
+				a.session(t, "live", 1, false)
+				a.run(t)
+			}
+			want, err := bus.Archived(t.Context(), a.conn)
+			if must(t, err); len(want) != 2 {
+				t.Fatal(want)
+			}
+			path, backup := bus.ArchiveOf(a.conn).Path(want[c.which]), a.file("backup")
+			must(t, os.CopyFS(backup, os.DirFS(a.file("archive"))))
+			a.stop()
+			block := filepath.Join(embedded.StreamDir(a.file("streams"), string(schemas.StreamQuarantine)), "msgs", "1.blk")
+			body, err := os.ReadFile(block)
+			must(t, err)
+			named := []byte(filepath.Base(path))
+			if !bytes.Contains(body, named) {
+				t.Fatalf("%s is not in %s", named, block)
+			}
+			must(t, os.WriteFile(block, bytes.ReplaceAll(body, named, bytes.ToUpper(named)), 0o600))
+			if done, err := embedded.Repair(a.file("streams"), ""); err != nil || len(done) != 1 || done[0].How != blockfile.Lost {
+				t.Fatalf("%+v, %v", done, err)
+			}
+			if c.away {
+				must(t, os.Remove(path))
+				a.open(t)
+				err := a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func([]schemas.Record) error { return nil })
+				if !errors.Is(err, bus.ErrGap) || len(a.told) != 1 || !strings.Contains(a.told[0], string(named)) {
+					t.Errorf("told %q; a reader: %v", a.told, err)
+				}
+				a.stop()
+				if c.giveUp {
+					backup = ""
+				}
+				done, err := RepairArchive(a.file("streams"), a.file("restored.json"), a.file("archive"), backup, c.giveUp)
+				if err != nil || len(done) != 1 || done[0].First != want[c.which].First || done[0].Last != want[c.which].Last {
+					t.Errorf("%+v, %v", done, err)
+				}
+			}
+			a.open(t)
+			got, err := bus.Archived(t.Context(), a.conn)
+			must(t, err)
+			if c.giveUp {
+				got = slices.Concat(want[:1], got) // its records are lost, and the log goes on
+			}
+			if diff := cmp.Diff(want, got); diff != "" || len(a.told) > 0 {
+				t.Errorf("%s; told %q", diff, a.told)
+			}
+			must(t, a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func([]schemas.Record) error { return nil }))
+		})
+	}
+}
+
+// TestLostHeadIsNoSegment: what a repair gives up of the stream, or has again from a backup,
+// is not looked for in the archive.
+func TestLostHeadIsNoSegment(t *testing.T) {
+	for name, backup := range map[string]string{"given up": "", "from a backup": "backup"} {
+		t.Run(name, func(t *testing.T) {
+			a := newArchiving(t)
+			a.session(t, "one", 30, true)
+			a.stop()
+			if backup != "" {
+				backup = a.file(backup)
+				must(t, os.CopyFS(backup, os.DirFS(a.file("streams"))))
+			}
+			block := filepath.Join(embedded.StreamDir(a.file("streams"), string(bus.ArchivedStream)), "msgs", "1.blk")
+			body, err := os.ReadFile(block)
+			must(t, err)
+			clear(body[:len(body)/3])
+			must(t, os.WriteFile(block, body, 0o600))
+			done, err := embedded.Repair(a.file("streams"), backup)
+			if err != nil || len(done) != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if done, err = RepairArchive(a.file("streams"), a.file("restored.json"), a.file("archive"), "", true); err != nil || len(done) > 0 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			if a.open(t); len(a.told) > 0 {
+				t.Errorf("told %q", a.told)
 			}
 		})
 	}

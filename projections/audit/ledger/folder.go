@@ -54,7 +54,7 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 	case string(bytes.TrimSpace(have)) != key.public:
 		other, err := note.NewVerifier(string(bytes.TrimSpace(have)))
 		if err == nil && (other.Name() != key.verifier.Name() || other.KeyHash() != key.verifier.KeyHash()) || !l.own() {
-			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…", dir, bytes.TrimSpace(have))
+			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…. Put audit.key back into the folder of the credentials, as from a backup; or move that folder of checkpoints away, and a new key begins anew", dir, bytes.TrimSpace(have))
 		}
 		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
 			return nil, err

@@ -1,16 +1,20 @@
 package ledger
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/bus/segment"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -65,7 +69,113 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 		}
 		all = append(all, out)
 	}
-	return all, nil
+	first, err := embedded.Begins(store, string(bus.ArchivedStream))
+	given, givenErr := embedded.Holes(store)
+	if err = errors.Join(err, givenErr); err != nil {
+		return all, err
+	}
+	for _, h := range given {
+		lost = append(lost, schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last})
+	}
+	lost = slices.DeleteFunc(lost, func(l schemas.RecordsLost) bool { return l.Stream != bus.ArchivedStream })
+	slices.SortStableFunc(lost, func(l, m schemas.RecordsLost) int { return cmp.Compare(l.First, m.First) })
+	for _, p := range bus.Unsaid(parts, lost, first) {
+		if _, here := segmentAt(ours, parts, p.First); err != nil || len(here) > 0 {
+			continue // the next start has the log say so
+		}
+		out := blockfile.Outcome{Damage: blockfile.Damage{Stream: string(p.Stream), First: p.First, Last: p.Last}, How: Missing, Kept: ours.Path(schemas.RecordsArchived{Path: segmentName(p.First, "")})}
+		switch _, there := segmentAt(theirs, nil, p.First); {
+		case backup != "" && len(there) > 0:
+			out.How = blockfile.Restored
+			_, err = segment.Write(out.Kept, there)
+			out.Last, out.Kept = there[len(there)-1].Seq, ""
+		case giveUp:
+			out.How, out.Kept = blockfile.Lost, ""
+			err = embedded.GiveUp(store, embedded.Hole{Stream: out.Stream, First: p.First, Last: p.Last})
+		}
+		all = append(all, out)
+	}
+	return all, err
+}
+
+// SayAgain has the log say anew where archived records are, where it lost what it said: of
+// each segment that lies beside the others under the name that it was given. Whether its
+// records are those that were signed, the audit tells as of any. warn is told of the rest.
+func SayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(string)) error {
+	parts, err := bus.Archived(ctx, conn)
+	lost, lostErr := conn.Lost(ctx, bus.ArchivedStream)
+	state, stateErr := bus.Stored(ctx, conn, bus.ArchivedStream)
+	if err := errors.Join(err, lostErr, stateErr); err != nil {
+		return err
+	}
+	for _, hole := range bus.Unsaid(parts, lost, state.First) {
+		for first := hole.First; first <= hole.Last; {
+			path, records := segmentAt(bus.ArchiveOf(conn), parts, first)
+			if len(records) == 0 || records[len(records)-1].Seq > hole.Last {
+				warn(fmt.Sprintf("records %d to %d of %s are missing. If they are archived, put %s back into the archive's folder, as from a backup's; else run `writ down` and `writ repair --from BACKUP`, or `writ repair --give-up-archive`",
+					first, hole.Last, hole.Stream, segmentName(first, "")))
+				break
+			}
+			p := segmentOf(first, records)
+			p.Path = path
+			root := rootOf(p, records, lost)
+			p.SHA256 = root[:]
+			if info, err := os.Stat(bus.ArchiveOf(conn).Path(p)); err == nil {
+				p.Bytes = info.Size()
+			}
+			if err := sayArchived(ctx, log, p); err != nil {
+				return err
+			}
+			first = p.Last + 1
+		}
+	}
+	return nil
+}
+
+// segmentAt finds the segment that begins with a record, in the archive's folder or where
+// others are, and the path that the log says of it.
+func segmentAt(a *bus.Archive, parts []schemas.RecordsArchived, first uint64) (path string, records []segment.Record) {
+	patterns := []string{segmentName(first, "*")}
+	for _, p := range parts {
+		if filepath.IsAbs(p.Path) {
+			patterns = append(patterns, filepath.Join(filepath.Dir(p.Path), patterns[0]))
+		}
+	}
+	for _, pattern := range slices.Compact(patterns) {
+		found, _ := filepath.Glob(a.Path(schemas.RecordsArchived{Path: pattern})) // the pattern is ours
+		for _, path := range found {
+			if records, err := segment.Read(path); err == nil && len(records) > 0 && records[0].Seq >= first {
+				if !filepath.IsAbs(pattern) {
+					path = filepath.Base(path)
+				}
+				return path, records
+			}
+		}
+	}
+	return "", nil
+}
+
+// rootOf is that over the leaves of records as they were signed, as far as the log tells
+// it of those that were lost or erased.
+func rootOf(p schemas.RecordsArchived, records []segment.Record, lost []schemas.RecordsLost) evidence.Hash {
+	said, over, hasher := map[uint64][]byte{}, evidence.Frontier{}, evidence.Hasher{}
+	for _, l := range lost {
+		for i, leaf := range l.Leaves {
+			said[l.First+uint64(i)] = leaf.SHA256 //nolint:gosec // an index
+		}
+	}
+	for seq := p.First; seq <= p.Last; seq++ {
+		var r segment.Record
+		if len(records) > 0 && records[0].Seq == seq {
+			r, records = records[0], records[1:]
+		}
+		if sum := said[seq]; len(sum) == len(evidence.Hash{}) {
+			over.Add(evidence.Hash(sum))
+		} else if r.Seq == seq {
+			over.Add(hasher.Leaf(schemas.Message{Subject: r.Subject, Block: r.Header, Body: r.Body}))
+		}
+	}
+	return over.Root()
 }
 
 // streamed are the records of a segment that their stream has, in files that no server

@@ -230,6 +230,10 @@ func (e *examination) daemon(ctx context.Context) {
 		e.fail("daemon", fault.Why, fault.Todo)
 		return
 	case errors.Is(err, config.ErrNoDaemon):
+		if said := lastWords((config.Layout{Root: e.dataDir}).DaemonLog()); said != "" {
+			e.fail("daemon", "it ended at its start: "+client.OneLine(said), "Put that right, then `writ up`.")
+			return
+		}
 		e.warn("daemon", "it does not run", "The first hook starts it, or `writ up`.")
 		return
 	case errors.Is(err, bus.ErrBadCredentials):
@@ -248,6 +252,18 @@ func (e *examination) daemon(ctx context.Context) {
 	}
 	e.ok("daemon", fmt.Sprintf("process %d at %s, answers in %s", status.PID, status.URL, time.Since(began).Round(10*time.Microsecond)))
 	e.health(status)
+}
+
+// lastWords are what the daemon that wrote a log said at its end, "" where it ended as it
+// was told or another was started since.
+func lastWords(log string) string {
+	raw, _ := os.ReadFile(log) // of none it says nothing
+	text := "\n" + strings.TrimSpace(string(raw))
+	_, said, _ := strings.Cut(text[max(strings.LastIndex(text, "\nwritd: "), 0):], "\nwritd: ")
+	if strings.Contains(said, "\ntime=") || strings.HasPrefix(said, "serving ") {
+		return ""
+	}
+	return said
 }
 
 func (e *examination) health(s schemas.Status) {
