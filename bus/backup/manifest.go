@@ -48,7 +48,7 @@ type Manifest struct {
 	DataDir    string            `json:"data_dir"`    // that was copied
 	Host       string            `json:"host,omitempty"`
 	Identity   string            `json:"identity,omitempty"` // of the log
-	Time       time.Time         `json:"time"` // of the cut, in UTC
+	Time       time.Time         `json:"time"`               // of the cut, in UTC
 	Streams    map[string]Stream `json:"streams"`
 	Files      []File            `json:"files"`
 }

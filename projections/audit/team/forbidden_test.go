@@ -333,8 +333,14 @@ func TestACompromisedMemberSilencesNobody(t *testing.T) {
 		}
 	}
 	for i, header := range []nats.Header{
-		{"Nats-Subject": {"writ.mem.alice.card"}}, {"Nats-Sequence": {"9000000000"}}, {"Status": {"404"}}, {"Status": {"503"}}, {"Status": {"100"}},
-		{"Status": {"409"}, "Description": {"Consumer Deleted"}}, {"Status": {"400"}}, {"Nats-Num-Pending": {"0"}, "Status": {"204"}},
+		{"Nats-Subject": {"writ.mem.alice.card"}},
+		{"Nats-Sequence": {"9000000000"}},
+		{"Status": {"404"}},
+		{"Status": {"503"}},
+		{"Status": {"100"}},
+		{"Status": {"409"}, "Description": {"Consumer Deleted"}},
+		{"Status": {"400"}},
+		{"Nats-Num-Pending": {"0"}, "Status": {"204"}},
 	} {
 		bring(bob, fmt.Sprintf("writ.mem.bob.x%d", i), header)
 		bring(bob, "writ.at.bob.9.WRIT_SESSIONS", header)
