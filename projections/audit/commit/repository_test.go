@@ -13,8 +13,10 @@ import (
 // repository is one of two commits, base and HEAD, the second of which adds b.go.
 func repository(t *testing.T) (r commit.Repository, sh func(script string) string) {
 	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skipf("git: %v", err)
+	for _, program := range []string{"git", "sh"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s: %v", program, err)
+		}
 	}
 	r = commit.Repository{Dir: t.TempDir(), Env: append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=A", "GIT_AUTHOR_EMAIL=a@example.org", "GIT_COMMITTER_NAME=A", "GIT_COMMITTER_EMAIL=a@example.org")}
