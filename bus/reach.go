@@ -54,20 +54,13 @@ func deliver(ctx context.Context, c *Conn, subject string, body []byte, o ...jet
 // the request itself is a subject that leads to a stream's direct reads. It returns
 // ErrNotFound, or ErrUnavailable where nobody answers.
 func LastOn(ctx context.Context, c *Conn, ask string) (schemas.Record, error) {
-	return asked(ctx, c, &nats.Msg{Subject: ask})
+	last, _, err := LastAt(ctx, c, ask)
+	return last, err
 }
 
 // LastAt is LastOn, and when the server stored the message, by the server's clock.
 func LastAt(ctx context.Context, c *Conn, ask string) (last schemas.Record, at time.Time, err error) {
-	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: ask})
-	if err != nil {
-		return last, at, err
-	}
-	stored := answer.Header.Get(jetstream.TimeStampHeaer) // which a record is without
-	if last, err = directRecord("", answer); err == nil {
-		at, err = time.Parse(time.RFC3339Nano, stored)
-	}
-	return last, at, err
+	return asked(ctx, c, &nats.Msg{Subject: ask})
 }
 
 // NextOn is LastOn of the first message behind a sequence whose subject a pattern takes.
@@ -76,18 +69,38 @@ func NextOn(ctx context.Context, c *Conn, ask string, after uint64, pattern stri
 	if err != nil {
 		return schemas.Record{}, err
 	}
-	return asked(ctx, c, &nats.Msg{Subject: ask, Data: body})
+	next, _, err := asked(ctx, c, &nats.Msg{Subject: ask, Data: body})
+	return next, err
 }
 
-func asked(ctx context.Context, c *Conn, m *nats.Msg) (schemas.Record, error) {
-	ask := m.Subject
-	answer, err := c.roundTrip(ctx, m)
-	if err != nil {
-		return schemas.Record{}, fmt.Errorf("ask %s: %w", ask, err)
+// asked sends a request and reads the record in its answer. The library's own requests
+// take a message without a body for the server's word that nobody answers, where
+// whoever brought it has it bear that header.
+func asked(ctx context.Context, c *Conn, m *nats.Msg) (r schemas.Record, at time.Time, err error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	guarded, release := c.guards.watch(ctx, m.Subject)
+	defer release()
+	m.Reply = c.nc.NewInbox()
+	answers := make(chan *nats.Msg, 1)
+	sub, err := c.nc.ChanSubscribe(m.Reply, answers)
+	if err == nil {
+		defer func() { _ = sub.Unsubscribe() }() // the connection is closed otherwise
+		err = c.nc.PublishMsg(m)
 	}
-	record, err := directRecord("", answer)
-	if err != nil {
-		return schemas.Record{}, fmt.Errorf("ask %s: %w", ask, err)
+	if err == nil {
+		select {
+		case answer := <-answers:
+			stored := added(answer, jetstream.TimeStampHeaer) // which a record is without
+			if r, err = directRecord("", answer); err == nil {
+				at, err = time.Parse(time.RFC3339Nano, stored)
+			}
+		case <-guarded.Done():
+			err = guarded.Err()
+		}
 	}
-	return record, nil
+	if err != nil {
+		return r, at, fmt.Errorf("ask %s: %w", m.Subject, causeOf(guarded, err))
+	}
+	return r, at, nil
 }

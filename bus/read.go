@@ -238,18 +238,21 @@ func (c *Conn) lookupDirect(ctx context.Context, s schemas.Stream, q query) (sch
 
 // directRecord is the record in an answer to a direct read, or ErrNotFound.
 func directRecord(s schemas.Stream, answer *nats.Msg) (schemas.Record, error) {
-	switch status := answer.Header.Get("Status"); status {
-	case "":
-	case "404":
-		return schemas.Record{}, ErrNotFound
-	default:
-		return schemas.Record{}, fmt.Errorf("direct read: status %s %s", status, answer.Header.Get("Description"))
+	if place := added(answer, jetstream.SequenceHeader); place == "" { // there is no message
+		switch status := answer.Header.Get("Status"); status {
+		case "404":
+			return schemas.Record{}, ErrNotFound
+		case noResponders:
+			return schemas.Record{}, translate(nats.ErrNoResponders)
+		default:
+			return schemas.Record{}, fmt.Errorf("direct read: status %s %s", status, answer.Header.Get("Description"))
+		}
 	}
-	seq, err := strconv.ParseUint(answer.Header.Get(jetstream.SequenceHeader), 10, 64)
+	seq, err := strconv.ParseUint(added(answer, jetstream.SequenceHeader), 10, 64)
 	if err != nil {
 		return schemas.Record{}, fmt.Errorf("direct read: sequence: %w", err)
 	}
-	subject := answer.Header.Get(jetstream.SubjectHeader)
+	subject := added(answer, jetstream.SubjectHeader)
 	for _, added := range directHeaders {
 		delete(answer.Header, added)
 	}
@@ -287,6 +290,16 @@ func (c *Conn) lookupAtLeader(ctx context.Context, s schemas.Stream, q query) (s
 		}
 	}
 	return newRecord(s, reply.Message.Seq, reply.Message.Subject, header, reply.Message.Data), nil
+}
+
+// added is a header that the server adds to a message. One of the same name that the
+// message was stored with, by whoever may, stands before it.
+func added(answer *nats.Msg, name string) string {
+	all := answer.Header.Values(name)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1]
 }
 
 // directHeaders are added by the server to the answer of a direct read.

@@ -61,10 +61,10 @@ type Service struct {
 
 // Serve starts a service, at the subjects of the options' daemon. Stop it with the returned function: it takes no new
 // requests, finishes those it has, and returns once the server has their answers; when its context ends first it
-// cancels the handlers and returns the context's error.
+// cancels the handlers and returns the context's error. The end of Serve's own context cancels none of them.
 func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context) error, err error) {
 	running := &service{conn: c, stats: map[string]*endpointStats{}}
-	running.ctx, running.cancel = context.WithCancel(ctx)
+	running.ctx, running.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	svc, err := micro.AddService(c.nc, micro.Config{
 		Name: s.Name, Version: s.Version, Description: s.Description,
 		StatsHandler: func(e *micro.Endpoint) any { return running.stats[e.Name].snapshot() },

@@ -123,17 +123,20 @@ func TestServiceConcurrency(t *testing.T) {
 	}
 }
 
-// TestServiceStopFinishes: what was taken before the stop is answered, what
-// comes after finds nobody.
+// TestServiceStopFinishes: what was taken before the stop is answered, though whoever
+// serves is ending already; what comes after finds nobody.
 func TestServiceStopFinishes(t *testing.T) {
 	h := newHost(t, embedded.Options{})
 	c := connect(t, h.as(embedded.RoleDaemon))
 	entered, proceed := make(chan struct{}), make(chan struct{})
-	stop := serve(t, c, answering("slow", func(context.Context, bus.Request) ([]byte, error) {
+	serving, end := context.WithCancel(t.Context())
+	slow := answering("slow", func(ctx context.Context, _ bus.Request) ([]byte, error) {
 		close(entered)
 		<-proceed
-		return []byte("done"), nil
-	}))
+		return []byte("done"), ctx.Err()
+	})
+	stop, err := c.Serve(serving, bus.Service{Name: "writ", Version: "1.0.0", Description: "test", Endpoints: []bus.Endpoint{slow}})
+	must(t, err)
 	answered := make(chan error, 1)
 	go func() {
 		reply, err := c.Request(t.Context(), bus.Request{Subject: "writ.svc.slow"})
@@ -143,6 +146,7 @@ func TestServiceStopFinishes(t *testing.T) {
 		answered <- err
 	}()
 	<-entered
+	end()
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop(t.Context()) }()
 	select {

@@ -83,7 +83,8 @@ type AttestChange struct {
 	Path   string `json:"path"`             // from the repository's root, slashes
 	Mode   string `json:"mode,omitempty"`   // git's, "" for a file that is gone
 	SHA256 string `json:"sha256,omitempty"` // of its content, hex; "" for a file that is gone
-	// Parents are the SHA-256 of its content in each parent, "" where it was not.
+	// Parents are git's mode and the SHA-256 of its content, with a space between, in
+	// each parent; "" where it was not.
 	Parents []string `json:"parents"`
 }
 

@@ -234,12 +234,14 @@ func bothWork(h *hubtest.Hub, alice, bob *member) (more func(what string, n int6
 	}
 	more = func(what string, n int64) {
 		a, b := alice.asked.Load(), bob.asked.Load()
-		h.Eventually(what, func() error {
-			if alice.asked.Load() < a+n || bob.asked.Load() < b+n {
-				return fmt.Errorf("%d and %d more", alice.asked.Load()-a, bob.asked.Load()-b)
-			}
-			return nil
-		})
+		for i := range n { // each has all the patience: how fast they are is no matter
+			h.Eventually(what, func() error {
+				if alice.asked.Load() <= a+i || bob.asked.Load() <= b+i {
+					return fmt.Errorf("%d and %d more", alice.asked.Load()-a, bob.asked.Load()-b)
+				}
+				return nil
+			})
+		}
 	}
 	return more, func() {
 		cancel()

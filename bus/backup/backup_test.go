@@ -68,7 +68,7 @@ func newFolder(t *testing.T) *folder {
 
 func (f *folder) source() backup.Source {
 	return backup.Source{
-		Root: f.root, Writ: "test", DataFormat: 1, Log: "streams", Evidence: "audit", Leave: []string{"views*", "run"},
+		Root: f.root, Host: "here", Identity: "writ-1", Instance: "i-1", Writ: "test", DataFormat: 1, Log: "streams", Evidence: "audit", Leave: []string{"views*", "run"},
 		Now: time.Now, Cut: func() (*embedded.Cut, error) { defer f.conn.Hold()(); return f.server.Cut() },
 	}
 }
@@ -354,7 +354,7 @@ func TestPruneKeepsTheNewestAndWhatIsNotIts(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(made[1].Dir, "manifest.sha256"), []byte("damaged"), 0o600))
 	must(t, os.Mkdir(filepath.Join(f.backups, "20000102T030405.000Z"), 0o700)) // of somebody else
-	removed, err := backup.Prune(f.backups, f.root, "", 1)
+	removed, err := backup.Prune(f.backups, f.source(), 1)
 	must(t, err)
 	if len(removed) != 1 || removed[0] != made[0].Dir {
 		t.Errorf("removed %v", removed)
@@ -363,6 +363,43 @@ func TestPruneKeepsTheNewestAndWhatIsNotIts(t *testing.T) {
 	must(t, err)
 	if len(all) != 2 || all[0].Dir != made[2].Dir || all[1].Dir != elses.Dir {
 		t.Errorf("there are %v", all)
+	}
+}
+
+// TestMachinesShareAPlace: the backups of a log in a container are one row, whatever
+// the container's name is; those of another log at the same path are another's, and
+// what another machine has not finished stays.
+func TestMachinesShareAPlace(t *testing.T) {
+	f := newFolder(t)
+	here, there := f.source(), f.source()
+	there.Identity, there.Instance = "writ-2", "i-2"
+	first, err := backup.Create(t.Context(), f.backups, here)
+	must(t, err)
+	there.Cut = func() (*embedded.Cut, error) {
+		begun, err := filepath.Glob(filepath.Join(f.backups, ".unfinished-*"))
+		if err != nil || len(begun) != 1 {
+			t.Fatalf("begun are %v, %v", begun, err)
+		}
+		here.Host = "a-container-later"
+		second, err := backup.Create(t.Context(), f.backups, here) // meanwhile
+		must(t, err)
+		if _, err := os.Stat(begun[0]); err != nil || second.Written > second.Bytes()/2 {
+			t.Errorf("%v; it wrote %d of %d bytes", err, second.Written, second.Bytes())
+		}
+		return f.source().Cut()
+	}
+	elses, err := backup.Create(t.Context(), f.backups, there)
+	must(t, err)
+	removed, err := backup.Prune(f.backups, here, 1)
+	if err != nil || len(removed) != 1 || removed[0] != first.Dir {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if found, err := backup.Find(f.backups); !errors.Is(err, backup.ErrBad) {
+		t.Errorf("found %s of two logs, %v", found, err)
+	}
+	must(t, os.RemoveAll(elses.Dir))
+	if _, err := backup.Find(f.backups); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -376,7 +413,7 @@ func TestClockThatWentBack(t *testing.T) {
 	source.Now = func() time.Time { return time.Now().Add(-1000 * time.Hour) }
 	made, err := backup.Create(t.Context(), f.backups, source)
 	must(t, err)
-	removed, err := backup.Prune(f.backups, f.root, "", 1)
+	removed, err := backup.Prune(f.backups, f.source(), 1)
 	if err != nil || len(removed) != 1 || removed[0] != old.Dir {
 		t.Errorf("removed %v, %v; the one before was %s", removed, err, old.Dir)
 	}

@@ -47,7 +47,8 @@ type Manifest struct {
 	DataFormat int               `json:"data_format"` // of the data folder
 	DataDir    string            `json:"data_dir"`    // that was copied
 	Host       string            `json:"host,omitempty"`
-	Time       time.Time         `json:"time"` // of the cut, in UTC
+	Identity   string            `json:"identity,omitempty"` // of the log
+	Time       time.Time         `json:"time"`               // of the cut, in UTC
 	Streams    map[string]Stream `json:"streams"`
 	Files      []File            `json:"files"`
 }
@@ -229,10 +230,18 @@ func (f File) problem(dir string) string {
 	return ""
 }
 
-// of says whether a backup is of a data folder. Those of earlier programs name no
-// host.
-func (m *Manifest) of(root, host string) bool {
-	return m.DataDir == root && (m.Host == "" || m.Host == host)
+// of says whether a backup is of a data folder: of one log in one place. Those of
+// earlier programs name the machine instead, or not even that.
+func (m *Manifest) of(s Source) bool {
+	if m.Identity != "" && s.Identity != "" {
+		return m.DataDir == s.Root && m.Identity == s.Identity
+	}
+	return m.DataDir == s.Root && (m.Host == "" || m.Host == s.Host)
+}
+
+// source is the data folder that a backup is of.
+func (m *Manifest) source() Source {
+	return Source{Root: m.DataDir, Host: m.Host, Identity: m.Identity}
 }
 
 func (f File) in(dir string) string {

@@ -90,13 +90,14 @@ func TestObjectStore(t *testing.T) {
 	must(t, err)
 	must(t, f.pair(t.Context(), "one"))
 	at(2)
+	source.Host = "a-container-later"
 	second, err := store.Create(t.Context(), source)
 	must(t, err)
 	if first.Written < 5<<20 || second.Written == 0 || second.Written > 1<<20 {
 		t.Errorf("the first sent %d bytes, the second %d of %d", first.Written, second.Written, second.Bytes())
 	}
 	other := source
-	other.Host = "another"
+	other.Instance = "of-another-machine"
 	at(3)
 	other.Now = source.Now
 	_, err = store.Create(t.Context(), other)
@@ -113,7 +114,7 @@ func TestObjectStore(t *testing.T) {
 	if len(all) != 3 {
 		t.Errorf("there are %d backups", len(all))
 	}
-	removed, err := store.Prune(t.Context(), f.root, "", 1)
+	removed, err := store.Prune(t.Context(), f.source(), 1)
 	must(t, err)
 	if len(removed) != 1 || removed[0] != first.Dir {
 		t.Errorf("removed %v", removed)
@@ -124,7 +125,7 @@ func TestObjectStore(t *testing.T) {
 			at(1) // the clock went back
 			_, err = store.Create(t.Context(), source)
 			must(t, err)
-			removed, err := store.Prune(t.Context(), f.root, "", 1)
+			removed, err := store.Prune(t.Context(), f.source(), 1)
 			if err != nil || len(removed) != 1 || removed[0] != second.Dir {
 				t.Errorf("removed %v, %v; the one before was %s", removed, err, second.Dir)
 			}

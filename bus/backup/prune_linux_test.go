@@ -23,7 +23,7 @@ func TestARemovalThatIsCutOff(t *testing.T) {
 	if err := unix.Mount("tmpfs", held, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("nothing can be mounted here that a removal is cut off at: %v", err)
 	}
-	if _, err := backup.Prune(f.backups, f.root, "", 1); err == nil {
+	if _, err := backup.Prune(f.backups, f.source(), 1); err == nil {
 		t.Error("it was not cut off")
 	}
 	mounts, err := filepath.Glob(filepath.Join(f.backups, "*", "data", "held"))

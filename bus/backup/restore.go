@@ -39,7 +39,7 @@ func FindAt(dir string, at time.Time) (string, error) {
 func Reaching(all []Backup, at time.Time) (Backup, error) {
 	newest := all[len(all)-1]
 	for _, b := range slices.Backward(all) {
-		if !b.of(newest.DataDir, newest.Host) && !newest.of(b.DataDir, b.Host) {
+		if !b.of(newest.source()) && !newest.of(b.source()) {
 			return newest, fmt.Errorf("%w: there are backups of several data folders. Name one, such as %s of %s on %q, or %s of %s on %q", ErrBad,
 				newest.Dir, newest.DataDir, newest.Host, b.Dir, b.DataDir, b.Host)
 		}

@@ -24,7 +24,9 @@ import (
 // Source is the data folder that is copied.
 type Source struct {
 	Root       string
-	Host       string // the machine's name
+	Host       string // the machine's name, which may change
+	Identity   string // of the log, which stays, though it is restored elsewhere
+	Instance   string // of the folder: two copies of one log have two
 	Writ       string // version of this program
 	DataFormat int
 	Log        string                        // folder of the streams, below Root
@@ -108,7 +110,7 @@ func Sweep(dir, prefix string) error {
 }
 
 // temporary begins the names of this data folder's unfinished backups.
-func (s Source) temporary() string { return ".unfinished-" + digest.Name(s.Root) + "-" }
+func (s Source) temporary() string { return ".unfinished-" + digest.Name(s.Instance+s.Root) + "-" }
 
 // Within says whether a folder, which need not exist, lies in another or is it,
 // wherever links lead.
@@ -145,7 +147,7 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer func() { _ = cut.Close() }() // what is left is removed at the next start
-	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.time()}
+	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Identity: s.Identity, Time: s.time()}
 	for _, part := range cut.Parts {
 		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
 			return Manifest{}, err
@@ -197,7 +199,7 @@ type writer struct {
 func (w *writer) earlier(dir string, s Source) {
 	all, _ := List(dir)
 	for _, b := range all {
-		if b.of(s.Root, s.Host) {
+		if b.of(s) {
 			w.before = b
 		}
 	}
@@ -347,19 +349,19 @@ func List(dir string) (all []Backup, err error) {
 
 // Old are the oldest of a data folder's backups beyond the newest keep ones, which
 // is at least 1; all are in the order of their times.
-func Old(all []Backup, root, host string, keep int) []Backup {
-	all = slices.DeleteFunc(slices.Clone(all), func(b Backup) bool { return !b.of(root, host) })
+func Old(all []Backup, s Source, keep int) []Backup {
+	all = slices.DeleteFunc(slices.Clone(all), func(b Backup) bool { return !b.of(s) })
 	return all[:max(0, len(all)-max(keep, 1))]
 }
 
 // Prune removes the oldest backups of a data folder beyond the newest keep ones,
 // which is at least 1, and returns what it removed. Backups of other data folders
 // stay.
-func Prune(dir, root, host string, keep int) (removed []string, err error) {
+func Prune(dir string, s Source, keep int) (removed []string, err error) {
 	all, err := List(dir)
-	for _, b := range Old(all, root, host, keep) {
+	for _, b := range Old(all, s, keep) {
 		// Where the removal is cut off it is no backup any more, and the next one sweeps it away.
-		gone := filepath.Join(dir, Source{Root: root}.temporary()+filepath.Base(b.Dir))
+		gone := filepath.Join(dir, s.temporary()+filepath.Base(b.Dir))
 		if err := os.Rename(b.Dir, gone); err != nil {
 			return removed, err
 		}

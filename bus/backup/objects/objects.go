@@ -8,7 +8,7 @@
 //	PREFIX/FOLDER/files/DIGEST                one file, whichever backups have it
 //	PREFIX/FOLDER/TIME/manifest.{sha256,json} one backup
 //
-// FOLDER stands for a data folder and its machine. It does not encrypt: a backup
+// FOLDER stands for a data folder, wherever it runs. One that is restored is another. It does not encrypt: a backup
 // holds keys and credentials in the clear.
 package objects
 
@@ -51,7 +51,7 @@ func Is(place string) bool { return strings.HasPrefix(place, scheme) }
 func Create(ctx context.Context, place string, from backup.Source, keep int) (made backup.Backup, removed []string, err error) {
 	if !Is(place) {
 		if made, err = backup.Create(ctx, place, from); err == nil && keep > 0 {
-			removed, err = backup.Prune(place, from.Root, from.Host, keep)
+			removed, err = backup.Prune(place, from, keep)
 		}
 		return made, removed, err
 	}
@@ -60,7 +60,7 @@ func Create(ctx context.Context, place string, from backup.Source, keep int) (ma
 		made, err = s.Create(ctx, from)
 	}
 	if err == nil && keep > 0 {
-		removed, err = s.Prune(ctx, from.Root, from.Host, keep)
+		removed, err = s.Prune(ctx, from, keep)
 	}
 	return made, removed, err
 }
@@ -143,8 +143,10 @@ func (s *Store) explained(what string, err error) error {
 	return fmt.Errorf("%w: %s %s: %s. %s", backup.ErrPlace, what, s.address, strings.TrimRight(err.Error(), "."), todo)
 }
 
-// folder names a data folder of a machine.
-func folder(root, host string) string { return digest.Name(host + "\x00" + root) }
+// folder names a data folder, in which nobody else writes.
+func folder(s backup.Source) string {
+	return digest.Name(cmp.Or(s.Instance, s.Host) + "\x00" + s.Root)
+}
 
 func (s *Store) key(parts ...string) string {
 	return path.Join(append([]string{s.prefix}, parts...)...)
@@ -167,7 +169,7 @@ func (s *Store) list(ctx context.Context, under string, do func(minio.ObjectInfo
 // Create writes a backup of a data folder that is in use. It returns
 // backup.ErrPlace for a store that does not take it, with what to do.
 func (s *Store) Create(ctx context.Context, from backup.Source) (backup.Backup, error) {
-	own := folder(from.Root, from.Host)
+	own := folder(from)
 	here, err := os.MkdirTemp("", "writ-backup-")
 	if err != nil {
 		return backup.Backup{}, err
@@ -355,14 +357,14 @@ func (s *Store) fetch(ctx context.Context, key, to string) error {
 // Prune removes the oldest backups of a data folder beyond the newest keep ones,
 // which is at least 1, with the files that none of the others has, and returns what
 // it removed.
-func (s *Store) Prune(ctx context.Context, root, host string, keep int) (removed []string, err error) {
+func (s *Store) Prune(ctx context.Context, from backup.Source, keep int) (removed []string, err error) {
 	all, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	own := s.key(folder(root, host))
+	own := s.key(folder(from))
 	all = slices.DeleteFunc(all, func(b backup.Backup) bool { return path.Dir(b.Dir) != own })
-	old := backup.Old(all, root, host, keep)
+	old := backup.Old(all, from, keep)
 	if len(old) == 0 {
 		return nil, nil
 	}

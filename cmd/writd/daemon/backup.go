@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/audit/ledger"
+	"github.com/writbus/writ/projections/audit/move"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -19,7 +20,11 @@ func (d *Daemon) openBackups() {
 	if err != nil {
 		d.warn(err.Error())
 	}
-	d.backups = &objects.Keeper{Source: d.backupSource, Moved: d.layout.Moved(), Stop: d.stop, Planner: planner}
+	instance, err := move.DaemonID(d.layout.Root)
+	if err != nil {
+		d.warn(err.Error())
+	}
+	d.backups = &objects.Keeper{Source: func() backup.Source { return d.backupSource(instance) }, Moved: d.layout.Moved(), Stop: d.stop, Planner: planner}
 	d.backups.Ready = func(ctx context.Context, place string) error {
 		if d.server == nil {
 			return schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s): back it up there, with `nats stream backup` for each stream", d.settings.NATSURL)
@@ -32,9 +37,9 @@ func (d *Daemon) openBackups() {
 	}
 }
 
-func (d *Daemon) backupSource() backup.Source {
+func (d *Daemon) backupSource(instance string) backup.Source {
 	return backup.Source{
-		Root: d.layout.Root, Host: hostname(), Writ: config.Version, DataFormat: config.Format(), Now: d.now, Cut: d.cut,
+		Root: d.layout.Root, Host: hostname(), Identity: ledger.Identity(d.audit), Instance: instance, Writ: config.Version, DataFormat: config.Format(), Now: d.now, Cut: d.cut,
 		Log: filepath.Base(d.layout.Log()), Evidence: filepath.Base(d.layout.Audit()), Leave: config.NotInBackups(),
 	}
 }

@@ -57,7 +57,8 @@ var (
 // source names this daemon as the recorder of events.
 const source = "/writ/daemon"
 
-// stopBudget bounds a graceful stop. A variable for tests.
+// stopBudget bounds a graceful stop: half of it is for requests under way, of verbs and
+// then of the others. A variable for tests.
 var stopBudget = 10 * time.Second
 
 // What bounds the audit. Variables for tests.

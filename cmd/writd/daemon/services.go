@@ -71,7 +71,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	return func() {
 		defer unwind()
 		stopAgents() // what follows their runs is answered, and then stops
-		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
+		ctx, cancel := context.WithTimeout(context.Background(), stopBudget/2)
 		defer cancel()
 		if err := shut(ctx); err != nil {
 			d.logger.Error("stop the services", "error", err)

@@ -222,7 +222,7 @@ func (w *world) judged(a attest.Approval, refused string, who ...someone) {
 	}
 	found := attest.Judge([]schemas.AttestChange{{Path: "a_test.go", Mode: "100644", SHA256: "x"}}, []attest.Statement{{Predicate: attest.Predicate{
 		Approvals: []attest.Approval{a},
-		Paths:     []attest.Path{{Path: "a_test.go", SHA256: "x", State: attest.Written, Write: &attest.Write{Mode: "work", Class: "test", Approvals: []int{0}}}},
+		Paths:     []attest.Path{{Path: "a_test.go", Mode: "100644", SHA256: "x", State: attest.Written, Write: &attest.Write{Mode: "work", Class: "test", Approvals: []int{0}}}},
 	}}}, policy)
 	if found[0].OK != (refused == "") || !strings.Contains(found[0].Why, refused) {
 		w.t.Errorf("%+v, want %q", found[0], refused)

@@ -65,10 +65,20 @@ func (s *story) write(session, path, sum, verdict, mode string) {
 
 func file1(path, sum string, parents ...string) schemas.AttestChange {
 	mode := "100644"
+	for i, p := range parents {
+		if p != "" {
+			parents[i] = mode + " " + p
+		}
+	}
 	if sum == "" {
 		mode = ""
 	}
 	return schemas.AttestChange{Path: path, Mode: mode, SHA256: sum, Parents: parents}
+}
+
+// runnable is the file a.go with content x, which can be run.
+func runnable(parents ...string) schemas.AttestChange {
+	return schemas.AttestChange{Path: "a.go", Mode: "100755", SHA256: "x", Parents: parents}
 }
 
 // found is what the policy says of one file, of a statement drawn from the story.
@@ -151,9 +161,14 @@ func TestJudgeAsksForWriteAndApprovals(t *testing.T) {
 		"deleted":                   {tell: func(s *story) { s.write("s", "a.go", "", "allow", "work") }, change: file1("a.go", "", "x"), ok: true},
 		"deleted by nobody":         {change: file1("a.go", "", "x"), why: "no write"},
 		"as in a parent of two":     {change: file1("a.go", "x", "x", "y"), ok: true},
-		"made runnable":             {change: schemas.AttestChange{Path: "a.go", Mode: "100755", SHA256: "x", Parents: []string{"x"}}, ok: true},
+		"made runnable":             {change: runnable("100644 x"), why: "no write"},
+		"made runnable in a merge":  {change: runnable("100644 x", "100644 x"), why: "no write"},
+		"of two parents' modes":     {change: runnable("100755 y", "100644 x"), why: "no write"},
+		"runnable in a parent":      {change: runnable("100644 x", "100755 x"), ok: true},
+		"written and made runnable": {tell: func(s *story) { s.write("s", "a.go", "x", "allow", "work") }, change: runnable("100644 x"), ok: true},
+		"an earlier one runnable":   {tell: func(s *story) { s.write("s", "a.go", "y", "allow", "work") }, change: runnable("100644 x"), why: "no write"},
 		"a link":                    {tell: func(s *story) { s.write("s", "a.go", "x", "allow", "work") }, change: schemas.AttestChange{Path: "a.go", Mode: "120000", SHA256: "x", Parents: []string{""}}, why: "a link"},
-		"a link with a file's text": {change: schemas.AttestChange{Path: "a.go", Mode: "120000", SHA256: "x", Parents: []string{"x"}}, why: "a link"},
+		"a link with a file's text": {change: schemas.AttestChange{Path: "a.go", Mode: "120000", SHA256: "x", Parents: []string{"100644 x"}}, why: "a link"},
 		"left by a command": {tell: func(s *story) {
 			s.say("s", schemas.ToolDecided{Tool: "Bash", ToolUseID: "b", Verdict: "allow", Mode: "work"})
 			s.say("s", schemas.ToolFinished{Tool: "Bash", ToolUseID: "b", Files: []schemas.FileState{{Path: "a.go", SHA256: "x"}}})
@@ -253,11 +268,37 @@ func TestJudgeNamesWhoSigned(t *testing.T) {
 	}
 }
 
+// TestJudgeHoldsAStatementToItsFile: what was approved bears out neither another mode
+// nor a file of another repository.
+func TestJudgeHoldsAStatementToItsFile(t *testing.T) {
+	s := newStory("/p")
+	s.begin("s", "/p", "")
+	s.approve("s", "plan", "tests")
+	s.write("s", "a.go", "x", "allow", "work")
+	of := schemas.AttestRequest{Commit: "c", Tree: "t", Repository: schemas.Repository{First: "c0"}, Changes: []schemas.AttestChange{file1("a.go", "x", "")}}
+	statement := New(of, "writ-1", time.Unix(1e9, 0), s.Collector, nil)
+	for _, c := range []struct {
+		change schemas.AttestChange
+		first  string
+		why    string
+	}{
+		{file1("a.go", "x", ""), "c0", "plan approved"},
+		{file1("a.go", "x", ""), "", "plan approved"},
+		{file1("a.go", "x", ""), "c1", "another repository"},
+		{runnable(""), "c0", "mode 100644, and 100755 here"},
+	} {
+		f := Judge([]schemas.AttestChange{c.change}, []Statement{statement}, Policy{First: c.first})[0]
+		if f.OK != (c.why == "plan approved") || !strings.Contains(f.Why, c.why) {
+			t.Errorf("%+v in %q: %+v", c.change, c.first, f)
+		}
+	}
+}
+
 // TestJudgeTakesNoIndexOnTrust: a statement that points beyond its approvals breaks
 // nothing and bears nothing out.
 func TestJudgeTakesNoIndexOnTrust(t *testing.T) {
-	s := Statement{Predicate: Predicate{Paths: []Path{{Path: "a.go", SHA256: "x", State: Written, Write: &Write{Mode: "work", Class: "code", Approvals: []int{-1, 7}}}}}}
-	if f := Judge([]schemas.AttestChange{file1("a.go", "x", "")}, []Statement{s}, Policy{})[0]; f.OK {
+	s := Statement{Predicate: Predicate{Paths: []Path{{Path: "a.go", Mode: "100644", SHA256: "x", State: Written, Write: &Write{Mode: "work", Class: "code", Approvals: []int{-1, 7}}}}}}
+	if f := Judge([]schemas.AttestChange{file1("a.go", "x", "")}, []Statement{s}, Policy{})[0]; f.OK || !strings.Contains(f.Why, "no approval") {
 		t.Errorf("%+v", f)
 	}
 }

@@ -249,12 +249,16 @@ func (b *builder) path(change schemas.AttestChange) Path {
 	if change.Mode != "" && !plainFile(change.Mode) {
 		return p // a link or another repository: its content is no file's
 	}
+	sameContent := slices.ContainsFunc(change.Parents, func(p string) bool { return strings.HasSuffix(p, " "+change.SHA256) })
 	for i := len(b.collector.writes) - 1; i >= 0; i-- {
 		w := b.collector.writes[i]
 		if w.path != change.Path {
 			continue
 		}
-		if p.State = Changed; w.sha256 != change.SHA256 {
+		if w.sha256 != change.SHA256 {
+			if !sameContent && p.Write == nil {
+				p.State = Changed
+			}
 			continue
 		}
 		p.State, p.Rule = Written, w.rule
@@ -310,8 +314,8 @@ func (b *builder) tests() []Tests {
 // plainFile tells a regular file by git's mode.
 func plainFile(mode string) bool { return mode == "100644" || mode == "100755" }
 
-// AsInParent reports whether a file is as in one of several parents, or differs
-// from its only one in no more than whether it can be run.
+// AsInParent reports whether a file is as in one of several parents, and can be run
+// where it can there.
 func AsInParent(c schemas.AttestChange) bool {
-	return plainFile(c.Mode) && slices.Contains(c.Parents, c.SHA256) || c.Mode == "" && len(c.Parents) > 1 && slices.Contains(c.Parents, "")
+	return plainFile(c.Mode) && slices.Contains(c.Parents, c.Mode+" "+c.SHA256) || c.Mode == "" && len(c.Parents) > 1 && slices.Contains(c.Parents, "")
 }

@@ -29,6 +29,9 @@ type Policy struct {
 	Revoked map[string]string
 	// Tests asks that the tests of each writing session passed afterwards.
 	Tests bool
+	// First is the repository's first commit: what was written in another counts for
+	// nothing. "" is any.
+	First string
 	// Except tells the files of which nothing is asked.
 	Except func(path string) bool
 }
@@ -54,8 +57,8 @@ type Finding struct {
 }
 
 // Judge holds what git says was changed against statements whose signatures were
-// checked. A file is in order when one statement has it, at this path and with this
-// content, as an allowed write left it, and the policy asks no more.
+// checked. A file is in order when one statement has it, at this path, with this
+// content and mode, as an allowed write left it, and the policy asks no more.
 func Judge(changes []schemas.AttestChange, statements []Statement, p Policy) []Finding {
 	all := make([]Finding, 0, len(changes))
 	for _, c := range changes {
@@ -87,6 +90,14 @@ func judge(c schemas.AttestChange, statements []Statement, p Policy) Finding {
 				if c.SHA256 != "" && known.State == Written {
 					f.Why = fmt.Sprintf("this content was written as %s, not here", known.Path)
 				}
+				continue
+			}
+			if first := s.Predicate.First; first != "" && p.First != "" && first != p.First {
+				f.Why = "this content was written in another repository"
+				continue
+			}
+			if known.Mode != c.Mode {
+				f.Why = fmt.Sprintf("stated with mode %s, and %s here", known.Mode, c.Mode)
 				continue
 			}
 			why, ok := known.inOrder(s.Predicate, p)

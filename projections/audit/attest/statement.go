@@ -49,7 +49,8 @@ type Subject struct {
 type Predicate struct {
 	Log       string     `json:"log"` // the signer's name, as in the key
 	Made      time.Time  `json:"made"`
-	Base      []string   `json:"base"` // commits that the difference is against
+	First     string     `json:"first_commit,omitempty"` // of the repository
+	Base      []string   `json:"base"`                   // commits that the difference is against
 	Paths     []Path     `json:"paths"`
 	Approvals []Approval `json:"approvals,omitempty"`
 	Tests     []Tests    `json:"tests,omitempty"`
@@ -167,12 +168,13 @@ func placeOf(e schemas.Event) Event {
 var limits = []string{
 	"who typed a change, or that nothing else ran, is not known",
 	"content that was approved once is in order again later",
+	"whether a file can be run is stated as the commit has it, whoever set it",
 	"an event is named by its place; writ audit prove shows the event itself",
 }
 
 // New is the statement about a commit.
 func New(r schemas.AttestRequest, log string, made time.Time, c *Collector, checkpoints []string) Statement {
-	p := Predicate{Log: log, Made: made.UTC(), Base: r.Parents, Checkpoints: checkpoints, Limits: limits}
+	p := Predicate{Log: log, Made: made.UTC(), First: r.Repository.First, Base: r.Parents, Checkpoints: checkpoints, Limits: limits}
 	if p.Base == nil {
 		p.Base = []string{}
 	}

@@ -8,6 +8,7 @@ package commit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -50,8 +52,8 @@ func (r Repository) git(ctx context.Context, in io.Reader, args ...string) (stri
 }
 
 func (r Repository) output(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
-	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), in
+	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.warnAmbiguousRefs=true"}, args...)...)
+	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "GIT_OPTIONAL_LOCKS=0", "GIT_GRAFT_FILE="+os.DevNull, "LC_ALL=C"), in
 	var out, complaint bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaint
 	if err := c.Run(); err != nil {
@@ -59,6 +61,9 @@ func (r Repository) output(ctx context.Context, in io.Reader, args ...string) (s
 			return "", errors.New(excerpt.Line(text))
 		}
 		return "", err
+	}
+	if text := complaint.String(); strings.Contains(text, "is ambiguous") {
+		return "", errors.New(excerpt.Line(strings.TrimPrefix(text, "warning: ")) + " A tag or a branch of somebody else's may bear this name: give the whole of it, such as refs/remotes/origin/main")
 	}
 	return out.String(), nil
 }
@@ -74,14 +79,17 @@ func (r Repository) Difference(ctx context.Context, revision string) (d schemas.
 	if to == "" {
 		to = "HEAD"
 	}
-	if d.Commit, err = r.git(ctx, nil, "rev-parse", "--verify", "--end-of-options", to+"^{commit}"); err != nil {
-		return d, fmt.Errorf("%s: %w", to, err)
+	if d.Commit, err = r.commit(ctx, to); err != nil {
+		return d, err
 	}
 	if d.Tree, err = r.git(ctx, nil, "rev-parse", "--verify", d.Commit+"^{tree}"); err != nil {
 		return d, err
 	}
 	if ranged {
-		base, err := r.git(ctx, nil, "merge-base", "--end-of-options", from, d.Commit)
+		if from, err = r.commit(ctx, cmp.Or(from, "HEAD")); err != nil {
+			return d, err
+		}
+		base, err := r.git(ctx, nil, "merge-base", from, d.Commit)
 		if err != nil {
 			return d, fmt.Errorf("%s and %s have no commit in common: %w", from, to, err)
 		}
@@ -96,8 +104,22 @@ func (r Repository) Difference(ctx context.Context, revision string) (d schemas.
 	if err = r.place(ctx, &d); err != nil {
 		return d, err
 	}
+	if d.Repository.First != "" && len(d.Parents) > 0 { // that of what is there already, whoever made the rest
+		if d.Repository.First, err = r.git(ctx, nil, "rev-list", "--max-parents=0", "--first-parent", d.Parents[0]); err != nil {
+			return d, err
+		}
+	}
 	d.Changes, err = r.changes(ctx, d.Commit, d.Parents)
 	return d, err
+}
+
+// commit is the id of the commit that a name is that of.
+func (r Repository) commit(ctx context.Context, name string) (string, error) {
+	id, err := r.git(ctx, nil, "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return id, nil
 }
 
 // place says where the repository lies on this machine, and which it is.
@@ -142,7 +164,7 @@ func (r Repository) changes(ctx context.Context, commit string, parents []string
 	}
 	now, were := map[string]side{}, make([]map[string]side, len(against))
 	for i, parent := range against {
-		raw, err := r.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", parent, commit)
+		raw, err := r.git(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none", parent, commit)
 		if err != nil {
 			return nil, err
 		}
@@ -155,14 +177,14 @@ func (r Repository) changes(ctx context.Context, commit string, parents []string
 		return nil, err
 	}
 	var all []schemas.AttestChange
-	for path, is := range now {
-		c := schemas.AttestChange{Path: path, Mode: is.mode, SHA256: sums[is.id], Parents: []string{}}
+	for name, is := range now {
+		c := schemas.AttestChange{Path: name, Mode: is.mode, SHA256: sums[is.id], Parents: []string{}}
 		for i := range parents {
-			was, differs := were[i][path]
+			was, differs := were[i][name]
 			if !differs {
 				was = is // as in this parent
 			}
-			c.Parents = append(c.Parents, sums[was.id])
+			c.Parents = append(c.Parents, strings.TrimSpace(was.mode+" "+sums[was.id]))
 		}
 		all = append(all, c)
 	}
@@ -180,8 +202,12 @@ func rawDifference(raw string, now map[string]side) (was map[string]side, err er
 		if len(words) != 5 {
 			return nil, fmt.Errorf("git's difference has the line %.80q", fields[i])
 		}
-		was[fields[i+1]] = sideOf(words[0], words[2])
-		now[fields[i+1]] = sideOf(words[1], words[3])
+		name := fields[i+1]
+		if _, twice := was[name]; twice || path.Clean(name) != name || strings.HasPrefix(name, "../") {
+			return nil, fmt.Errorf("the commit has a tree that git itself never writes, with %.80q in it", name)
+		}
+		was[name] = sideOf(words[0], words[2])
+		now[name] = sideOf(words[1], words[3])
 	}
 	return was, nil
 }

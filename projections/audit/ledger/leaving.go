@@ -82,6 +82,10 @@ func Signer(a *Auditor) (key note.Signer, public string, seed []byte, err error)
 	return a.key.signer, a.key.public, sum[:], err
 }
 
+// Identity names the log wherever it lies: its backups and what is restored of them
+// have the same.
+func Identity(a *Auditor) string { return a.key.signer.Name() }
+
 // newest is the last checkpoint of a stream, of size 0 where none was signed.
 func (a *Auditor) newest(s schemas.Stream) (sealed, error) {
 	a.mu.Lock()

@@ -228,7 +228,7 @@ func TestAReleaseSaysWhatCommitsAreHeldAgainst(t *testing.T) {
 		t.Fatalf("%q %+v, %v", as, p, err)
 	}
 	for named, ok := range map[string]bool{"acme@2/deps": true, "acme@1/deps": false, "acme@2/other": false, "evil@2/deps": false} {
-		s := attest.Statement{Predicate: attest.Predicate{Paths: []attest.Path{{Path: "go.mod", SHA256: "x", State: attest.Written, Write: &attest.Write{Class: "code", Policy: named}}}}}
+		s := attest.Statement{Predicate: attest.Predicate{Paths: []attest.Path{{Path: "go.mod", Mode: "100644", SHA256: "x", State: attest.Written, Write: &attest.Write{Class: "code", Policy: named}}}}}
 		found := attest.Judge([]schemas.AttestChange{{Path: "go.mod", Mode: "100644", SHA256: "x", Parents: []string{""}}}, []attest.Statement{s}, p)
 		if found[0].OK != ok {
 			t.Errorf("under %s: %+v", named, found[0])

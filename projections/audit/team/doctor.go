@@ -171,7 +171,7 @@ func knock(ctx context.Context, address string, trust *tls.Config) error {
 	text, is := strings.CutPrefix(line, "INFO ")
 	switch {
 	case err != nil || !is || json.Unmarshal([]byte(text), &info) != nil:
-		return fmt.Errorf("what answers is no nats-server: it said %.60q. Join again with the address of the hub's port for leaf nodes", line)
+		return fmt.Errorf("what answers is no nats-server, or one that begins with TLS (its administrator takes handshake_first out): it said %.60q. Join again with the address of the hub's port for leaf nodes", line)
 	case info.LeafNodeURLs == nil && !info.InfoOnConnect:
 		return errors.New("this is a nats-server's port for clients. Join again with the one for leaf nodes, which is often 7422")
 	case semver.Compare("v"+info.Version, oldest) < 0:

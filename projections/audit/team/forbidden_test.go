@@ -2,8 +2,10 @@ package team_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -311,4 +313,67 @@ func tried(subject string) bool {
 		}
 	}
 	return false
+}
+
+// TestACompromisedMemberSilencesNobody: what a member's messages bear in their headers is
+// not taken for the words of a server, which say where a message lies, and that there is
+// none. What others brought behind them is read by the witness and by members.
+func TestACompromisedMemberSilencesNobody(t *testing.T) {
+	t.Parallel()
+	h := hubtest.Start(t, 1, "alice", "bob")
+	alice := newMachine(t, h, "alice", h.URLs())
+	bob := h.As("bob", nats.CustomInboxPrefix(bus.InboxPrefix(rights.MemberUser("bob"))))
+	var want []string
+	bring := func(nc *nats.Conn, subject string, header nats.Header) {
+		if _, err := nc.RequestMsg(&nats.Msg{Subject: subject, Header: header}, time.Minute); err != nil {
+			t.Fatalf("%s %v: %v", subject, header, err)
+		}
+		if strings.HasPrefix(subject, "writ.mem.") {
+			want = append(want, subject)
+		}
+	}
+	for i, header := range []nats.Header{
+		{"Nats-Subject": {"writ.mem.alice.card"}},
+		{"Nats-Sequence": {"9000000000"}},
+		{"Status": {"404"}},
+		{"Status": {"503"}},
+		{"Status": {"100"}},
+		{"Status": {"409"}, "Description": {"Consumer Deleted"}},
+		{"Status": {"400"}},
+		{"Nats-Num-Pending": {"0"}, "Status": {"204"}},
+	} {
+		bring(bob, fmt.Sprintf("writ.mem.bob.x%d", i), header)
+		bring(bob, "writ.at.bob.9.WRIT_SESSIONS", header)
+	}
+	bring(h.As("alice", nats.CustomInboxPrefix(bus.InboxPrefix(rights.MemberUser("alice")))), "writ.mem.alice.card", nil)
+	alice.happen(5, 1)
+	h.Eventually("all is brought", func() error {
+		for _, s := range alice.status().Streams {
+			if s.Through < s.Last || s.Stream == schemas.StreamSessions && s.Last == 0 {
+				return fmt.Errorf("%+v", s)
+			}
+		}
+		return nil
+	})
+	own, _ := alice.server.Hub()
+	conn, err := bus.Connect(t.Context(), *own)
+	alice.must(err)
+	defer conn.Close()
+	var read []string
+	for from := uint64(0); ; {
+		r, err := bus.NextOn(t.Context(), conn, rights.NextMemory, from, rights.MemorySubject(">"))
+		if errors.Is(err, bus.ErrNotFound) {
+			break
+		}
+		if err != nil || r.Seq != from+1 {
+			t.Fatalf("behind %d: %d, %v", from, r.Seq, err)
+		}
+		read, from = append(read, r.Message.Subject), r.Seq
+	}
+	if !slices.Equal(read, want) {
+		t.Errorf("read %v, want %v", read, want)
+	}
+	if seen := watch(t, h, t.TempDir()); seen.Streams[sessions].Copies != 5 {
+		t.Errorf("the witness saw %+v", seen)
+	}
 }

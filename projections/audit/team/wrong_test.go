@@ -157,7 +157,7 @@ func TestAHubThatIsWrongIsSaid(t *testing.T) {
 			{"the port for clients", at(h.Clients(), h.CA), 0, "port for clients", "not the one for leaf nodes", "7422"},
 			{"nobody", at("tls://127.0.0.1:1", h.CA), 0, "is the address right", "refused", "is the address right"},
 			{"no host", at("tls://hub.invalid:7422", h.CA), 0, "is the address right", "hub.invalid", "is the address right"},
-			{"a server that says nothing", at(answers(t, "", nil), h.CA), 0, "no nats-server", "writ team doctor", "no nats-server"},
+			{"a server that says nothing", at(answers(t, "", nil), h.CA), 0, "handshake_first", "writ team doctor", "no nats-server"},
 			{"a web server", at(answers(t, "HTTP/1.1 400 Bad Request\r\n\r\n", nil), h.CA), 0, "no nats-server", "writ team doctor", "HTTP/1.1"},
 			{"an old server", at(answers(t, fmt.Sprintf(info, "2.8.4"), good), trusted), 0, "nats-server 2.8.4", "", "installs a newer one"},
 			{"no TLS", at(plain(t, nil), h.CA), 0, "offers no TLS", "writ team doctor", "a tls block"},

@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/commit"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -203,7 +204,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		}
 		texts = append(texts, string(raw))
 	}
-	v.Commit, v.Base = d.Commit, d.Parents
+	v.Commit, v.Base, policy.First = d.Commit, d.Parents, d.Repository.First
 	statements, foreign := attest.OpenAll(texts, keys)
 	v.Statements, v.Foreign = len(statements), foreign
 	v.Files = attest.Judge(d.Changes, statements, policy)
@@ -256,8 +257,10 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 	}
 	for _, text := range given {
 		lines := []string{text}
-		if raw, err := os.ReadFile(a.Env.Absolute(text)); err == nil && text != "" {
-			lines = strings.Split(string(raw), "\n")
+		if _, err := evidence.ParseKey(text); err != nil && text != "" { // a key is never the name of a file of the commit's
+			if raw, err := os.ReadFile(a.Env.Absolute(text)); err == nil {
+				lines = strings.Split(string(raw), "\n")
+			}
 		}
 		for _, line := range lines {
 			if line = strings.TrimSpace(line); text != "" && line == "" || strings.HasPrefix(line, "#") {

@@ -109,6 +109,9 @@ func (a *app) showSealed(sealed schemas.AuditSealed, signed bool) error {
 // auditKey is the public key: a flag's text or file, else that of this
 // installation.
 func (a *app) auditKey(what, flag string) (note.Verifier, error) {
+	if key, err := evidence.ParseKey(flag); err == nil {
+		return key, nil // and no name of a file
+	}
 	text := flag
 	if !strings.Contains(flag, "+") || strings.ContainsAny(flag, `/\`) && !strings.HasPrefix(flag, "writ-") {
 		path := a.Env.Absolute(flag)
