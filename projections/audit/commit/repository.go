@@ -8,6 +8,7 @@ package commit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -70,10 +71,7 @@ func (r Repository) Difference(ctx context.Context, revision string) (d schemas.
 	if !ranged {
 		to = revision
 	}
-	to = strings.TrimPrefix(to, ".")
-	if to == "" {
-		to = "HEAD"
-	}
+	to = cmp.Or(strings.TrimPrefix(to, "."), "HEAD")
 	if d.Commit, err = r.git(ctx, nil, "rev-parse", "--verify", "--end-of-options", to+"^{commit}"); err != nil {
 		return d, fmt.Errorf("%s: %w", to, err)
 	}
