@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,10 +58,7 @@ func (c CheckTree) decide(s State) Decision {
 			beyond = append(beyond, change.Target)
 		}
 		if r.verdict == Deny || r.verdict == Ask && c.Meant.Path != "" {
-			name := change.Target.Rel
-			if name == "" {
-				name = change.Target.Path
-			}
+			name := cmp.Or(change.Target.Rel, change.Target.Path)
 			found = append(found, schemas.UnapprovedChange{Path: name, Change: change.Change, Rule: r.rule})
 		}
 	}

@@ -264,10 +264,7 @@ func pendingOf(p schemas.ToolDecided) PendingWrite {
 		Allowed: p.Verdict == Allow.String(), Open: p.Effect == EffectCannotTell,
 	}
 	for _, t := range p.Targets {
-		path := t.Rel
-		if path == "" {
-			path = t.Path
-		}
+		path := cmp.Or(t.Rel, t.Path)
 		w.Targets = append(w.Targets, PendingTarget{Path: path, Result: t.Result, Lines: t.Lines})
 	}
 	return w

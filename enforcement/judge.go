@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -30,10 +31,7 @@ func stanceOf(s State, a Actor, w Workspace, set Settings) stance {
 		st.State = *a.Parent
 	}
 	if st.under = set.Under; a.sub() && st.under == nil {
-		rule := set.Subagents
-		if rule == "" {
-			rule = st.Subagents
-		}
+		rule := cmp.Or(set.Subagents, st.Subagents)
 		st.exempt = rule == SubagentsExempt || st.Orchestrator && rule != SubagentsInherit
 	}
 	st.Mode = set.Counts(st.Mode)

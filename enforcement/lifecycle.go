@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -38,9 +39,7 @@ func (c ShowRules) decide(s State) Decision {
 		return Decision{Verdict: Allow}
 	}
 	p := c.RulesShown
-	if p.Phase == "" {
-		p.Phase = s.Work.Phase
-	}
+	p.Phase = cmp.Or(p.Phase, s.Work.Phase)
 	return record(p)
 }
 

@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -201,9 +202,7 @@ func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) s
 			subject += " (" + excerpt.Runes(c.Shell.Why, 120) + ")"
 		}
 	}
-	if subject == "" {
-		subject = c.Tool
-	}
+	subject = cmp.Or(subject, c.Tool)
 	r.text.next = c.Settings.approvable(r.text.next)
 	text := r.text.render(r.rule, subject, r.verdict)
 	if asked {

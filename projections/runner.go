@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -359,10 +360,5 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 }
 
 func (v *runner) reads(s schemas.Stream) bool {
-	for _, read := range v.in.streams {
-		if read == s {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(v.in.streams, s)
 }

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,7 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 	if opt.MaxBatch <= 0 {
 		opt.MaxBatch = defaultBatch
 	}
-	if opt.Linger == 0 {
-		opt.Linger = defaultLinger
-	}
+	opt.Linger = cmp.Or(opt.Linger, defaultLinger)
 	if opt.Retry <= 0 {
 		opt.Retry = defaultRetry
 	}

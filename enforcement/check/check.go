@@ -168,9 +168,7 @@ func newSet(checks []*entry) *Set {
 // nothing itself.
 func described(r schemas.Rule) schemas.Check {
 	from := *r.Check
-	if from.Message == "" {
-		from.Message = r.Statement
-	}
+	from.Message = cmp.Or(from.Message, r.Statement)
 	return from
 }
 

@@ -1,6 +1,7 @@
 package httphook
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -111,9 +112,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	if event, payload, err = withoutUser(agent, event, payload, call); err != nil {
 		return s.trouble(call, root, err)
 	}
-	if folder == "" {
-		folder = call.Dir
-	}
+	folder = cmp.Or(folder, call.Dir)
 	request := bus.Request{
 		Subject: schemas.SvcHook,
 		Header: schemas.Header{

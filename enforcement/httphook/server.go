@@ -128,14 +128,6 @@ func newServer(o Options, token, address string) *Server {
 	return s
 }
 
-// URL is the address before /AGENT/EVENT, "" for a nil Server.
-func (s *Server) URL() string {
-	if s == nil {
-		return ""
-	}
-	return s.url
-}
-
 // Stop takes no new requests and waits for the answers under way.
 func (s *Server) Stop() {
 	if s == nil {

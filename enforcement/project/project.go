@@ -9,6 +9,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -204,9 +205,7 @@ func Readlink(path string) (target string, ok bool) {
 
 // Target resolves a path as a tool named it and says what it is.
 func (p Project) Target(path, dir string) schemas.Target {
-	if dir == "" {
-		dir = p.Root
-	}
+	dir = cmp.Or(dir, p.Root)
 	dir = filepath.ToSlash(dir)
 	abs := enforcement.Resolve(filepath.ToSlash(path), dir, p.Layout.Home, enforcement.LinksFrom(dir, Readlink))
 	return enforcement.Classify(p.Layout, abs)
@@ -217,9 +216,7 @@ func (p Project) Target(path, dir string) schemas.Target {
 // read it; and with a link at its end replaced by a file. Only those are told that
 // are of another class, and the plan's files.
 func (p Project) Readings(written, dir string, target schemas.Target) []schemas.Target {
-	if dir == "" {
-		dir = p.Root
-	}
+	dir = cmp.Or(dir, p.Root)
 	text := enforcement.Resolve(filepath.ToSlash(written), filepath.ToSlash(dir), p.Layout.Home, nil)
 	if text == target.Path {
 		return nil

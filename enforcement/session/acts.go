@@ -253,9 +253,7 @@ func acted(id string, state enforcement.State, decision enforcement.Decision, wh
 	if r.OK { // a refusal's notice says the same to a host
 		r.Message = strings.TrimSpace(r.Message + "\n\n" + strings.TrimSpace(decision.Notice))
 	}
-	if r.Message == "" {
-		r.Message = where
-	}
+	r.Message = cmp.Or(r.Message, where)
 	if len(r.Problems) == 1 && strings.Contains(r.Message, r.Problems[0]) {
 		r.Problems = nil
 	}

@@ -191,10 +191,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		Unasked: !t.asksItsUser(), Releases: v.Rules.Releases(ctx),
 	}
 	if t.Shell != nil {
-		dir := t.Dir
-		if dir == "" {
-			dir = t.project.Root
-		}
+		dir := cmp.Or(t.Dir, t.project.Root)
 		request.Confined, request.Unbounded = v.bounds.can(t)
 		if t.Tool == "PowerShell" {
 			request.Shell = enforcement.InspectPowerShell(t.project.Layout, filepath.ToSlash(dir), *t.Shell, project.Readlink)
@@ -326,10 +323,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 	wrote := []string{}
 	for _, target := range t.touched(changes) {
 		wrote = append(wrote, target.Path)
-		name := target.Rel
-		if name == "" {
-			name = target.Path
-		}
+		name := cmp.Or(target.Rel, target.Path)
 		state, _ := t.project.FileState(name)
 		finished.Files = append(finished.Files, state)
 		if target.Class == enforcement.ClassTest {

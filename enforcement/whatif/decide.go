@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"path"
 
 	"github.com/writbus/writ/enforcement"
@@ -127,10 +128,7 @@ func workspace(s enforcement.State, e schemas.Event, rest []schemas.Event) enfor
 // classified is a target under a project's settings: they say which file holds
 // the findings, and nothing else about classes.
 func classified(t schemas.Target, l enforcement.Layout) schemas.Target {
-	findings := l.Findings
-	if findings == "" {
-		findings = enforcement.DefaultFindings
-	}
+	findings := cmp.Or(l.Findings, enforcement.DefaultFindings)
 	switch is := t.Rel != "" && t.Rel == path.Clean(findings); {
 	case is && t.Class == enforcement.ClassCode:
 		t.Class = enforcement.ClassFindings

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ type Server struct {
 
 // Start listens. It returns ErrAddress.
 func Start(o Options) (*Server, error) {
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
-	}
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil || !loopback(host) {
 		return nil, fmt.Errorf("%w: %q. Give a loopback address with a port, such as 127.0.0.1:7777; other machines reach it through an SSH tunnel", ErrAddress, o.Address)

@@ -61,10 +61,7 @@ func (d desk) query(ctx context.Context, _ *sdk.CallToolRequest, in queryInput) 
 	if out.Rules == nil {
 		out.Rules = none.Rules
 	}
-	text := reply.Block
-	if text == "" {
-		text = "No rule is relevant to this."
-	}
+	text := cmp.Or(reply.Block, "No rule is relevant to this.")
 	if out.Problem != "" {
 		text += "\n\nwarning: " + out.Problem
 	}

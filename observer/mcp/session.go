@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,9 +48,7 @@ func (d desk) status(ctx context.Context, _ *sdk.CallToolRequest, in statusInput
 	}
 	var text strings.Builder
 	mode := view.Mode
-	if mode == "" {
-		mode = "no mode is set"
-	}
+	mode = cmp.Or(mode, "no mode is set")
 	fmt.Fprintf(&text, "Session %s: %s", view.Session, mode)
 	if view.Phase != "" {
 		fmt.Fprintf(&text, ", phase %s", view.Phase)
@@ -135,9 +134,7 @@ func (d desk) sessionOf(ctx context.Context, asked string) (session string, amon
 		if s.Session == d.HostSession {
 			return s.Session, 0, nil
 		}
-		if session == "" {
-			session = s.Session
-		}
+		session = cmp.Or(session, s.Session)
 		among++
 	}
 	if session == "" && d.HostSession != "" {

@@ -73,9 +73,7 @@ func (d *Service) decide(ctx context.Context, all []taken) (by, failed string) {
 		for i, t := range some {
 			was := observation.Gated{Text: t.recorded.Text, Verdict: t.recorded.Verdict, Reason: t.recorded.Reason, Confidence: t.recorded.Confidence, Fallback: true, Category: t.recorded.Category}
 			is := observation.Apply(was, annotations[i])
-			if is.Category == "" {
-				is.Category = was.Category
-			}
+			is.Category = cmp.Or(is.Category, was.Category)
 			t.verdict(is)
 		}
 	}

@@ -287,9 +287,7 @@ func (h hit) recalled(explain bool) schemas.Recalled {
 		ObservationID: h.key.ID, Scope: h.key.Scope, Text: h.text, Score: h.score, Verdict: h.verdict, Confidence: h.confidence,
 		Category: h.category, Source: h.source, Session: h.session, Time: h.time,
 	}
-	if r.Verdict == "" {
-		r.Verdict = observation.Allow
-	}
+	r.Verdict = cmp.Or(r.Verdict, observation.Allow)
 	if explain {
 		r.Why = &h.why
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,12 +130,8 @@ func (c *Client) Chat(ctx context.Context, r Request, heard func(piece string) e
 	if err := r.check(); err != nil {
 		return Reply{}, err
 	}
-	if r.Model == "" {
-		r.Model = c.config.Model
-	}
-	if r.MaxTokens == 0 {
-		r.MaxTokens = c.config.MaxTokens
-	}
+	r.Model = cmp.Or(r.Model, c.config.Model)
+	r.MaxTokens = cmp.Or(r.MaxTokens, c.config.MaxTokens)
 	reply, err := c.breaker.Execute(func() (Reply, error) { return c.tries(ctx, r, heard) })
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -59,9 +60,7 @@ func (c Config) withDefaults() (Config, error) {
 	case strings.ContainsAny(c.Key, "\r\n\x00"):
 		return c, fmt.Errorf("%w: the key has more than one line", ErrConfig)
 	}
-	if c.BaseURL == "" {
-		c.BaseURL = address
-	}
+	c.BaseURL = cmp.Or(c.BaseURL, address)
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return c, fmt.Errorf("%w: the address %q is no http or https URL of an API", ErrConfig, c.BaseURL)

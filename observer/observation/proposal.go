@@ -1,6 +1,7 @@
 package observation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -91,10 +92,7 @@ func DecideProposal(p Proposal, c Triage) (Decision, error) {
 	case c.Rule == nil:
 		return Decision{}, nil
 	case !c.Rule.Admitted:
-		name := c.Rule.ID
-		if name == "" {
-			name = "the rule"
-		}
+		name := cmp.Or(c.Rule.ID, "the rule")
 		return Decision{Message: "the structural gate refused " + name + "; " + c.ID + " stays open"}, nil
 	default:
 		triaged.RuleID, message = c.Rule.ID, c.Rule.ID+" is in the corpus as a proposal. `writ rule review` promotes it"

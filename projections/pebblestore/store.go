@@ -13,6 +13,7 @@
 package pebblestore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -67,9 +68,7 @@ func Open(dir string, opt Options) (*Store, error) {
 	if opt.FS == nil {
 		opt.FS = vfs.Default
 	}
-	if opt.CacheBytes == 0 {
-		opt.CacheBytes = cacheBytes
-	}
+	opt.CacheBytes = cmp.Or(opt.CacheBytes, cacheBytes)
 	s := &Store{dir: dir, fs: opt.FS}
 	if err := s.open(opt); err != nil {
 		return nil, fmt.Errorf("pebblestore: open %s: %w", dir, err)

@@ -1,6 +1,7 @@
 package fulltext
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
@@ -69,10 +70,7 @@ func record(d Document) map[string]any {
 	if r.Mandatory {
 		mandatory = "true"
 	}
-	authority := r.Authority
-	if authority == "" {
-		authority = "human"
-	}
+	authority := cmp.Or(r.Authority, "human")
 	return map[string]any{
 		"id": strings.ToLower(r.ID), "type": strings.ToLower(d.Type), "domain": strings.ToLower(r.Domain), "severity": strings.ToLower(r.Severity),
 		"scope": strings.ToLower(r.Scope), "confidence": strings.ToLower(r.Confidence), "authority": strings.ToLower(authority),

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,10 +114,7 @@ func (b *Book) written(ctx context.Context, r *schemas.RuleChangeRequest, reply 
 	if err := b.await(ctx); err != nil {
 		return schemas.Rule{}, err
 	}
-	name := r.Path
-	if name == "" {
-		name = "rule.md"
-	}
+	name := cmp.Or(r.Path, "rule.md")
 	files, problems := b.load([]schemas.RuleFile{{Path: path.Base(name), Content: r.Content}})
 	refused, warnings := weigh(append(problems, badChecks(files)...), allPlaces)
 	if len(refused) > 0 {

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -100,10 +101,7 @@ func (b *Book) Import(ctx context.Context, r schemas.RuleImportRequest) (schemas
 	if len(files) >= index.PackFrom {
 		defer b.o.Rest()
 	}
-	name := r.Corpus
-	if name == "" {
-		name = defaultCorpus
-	}
+	name := cmp.Or(r.Corpus, defaultCorpus)
 	band := b.bandWith(rulesOf(files))
 	seen := map[string]int{}
 	for _, f := range r.Files {

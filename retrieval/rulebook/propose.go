@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -64,10 +65,7 @@ func readProposal(r schemas.RuleProposeRequest) curation.Proposal {
 	if strings.HasPrefix(strings.TrimSpace(r.Content), "{") {
 		return curation.Parse([]byte(r.Content))
 	}
-	name := r.Path
-	if name == "" {
-		name = "proposal.md"
-	}
+	name := cmp.Or(r.Path, "proposal.md")
 	read, err := corpus.Parse(name, []byte(r.Content))
 	if err == nil {
 		return curation.Of(read)

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -118,10 +119,7 @@ func judgedRules(ix *retrieval.Index, truth []benchmark.Query) []judgedRule {
 }
 
 func (r judgedRule) weight(q benchmark.Query) float64 {
-	weight := q.Weight
-	if weight == 0 {
-		weight = 1
-	}
+	weight := cmp.Or(q.Weight, 1)
 	if r.disputed && !r.right {
 		weight *= 0.3
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -36,9 +37,7 @@ func ParseProfile(raw []byte, name string) (p retrieval.Profile, err error) {
 	if p.Fusion != retrieval.FusionRRF && p.Fusion != retrieval.FusionConvex {
 		return p, fmt.Errorf("its Fusion is %q, must be %q or %q", p.Fusion, retrieval.FusionRRF, retrieval.FusionConvex)
 	}
-	if p.Name == "" {
-		p.Name = name
-	}
+	p.Name = cmp.Or(p.Name, name)
 	return p, nil
 }
 

@@ -10,6 +10,7 @@ package glob
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -88,12 +89,7 @@ func (g Glob) Match(name string) bool {
 
 // Any says whether a path fits one of the patterns.
 func Any(globs []Glob, name string) bool {
-	for _, g := range globs {
-		if g.Match(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(name) })
 }
 
 // Braces expands "{a,b}"; not ok tells of too many alternatives, or of a brace without

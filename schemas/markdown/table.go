@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -56,12 +57,7 @@ func cells(line string) []string {
 
 // ruled says whether cells are the line below a head.
 func ruled(cells []string) bool {
-	for _, c := range cells {
-		if c == "" || strings.Trim(c, ":-") != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(cells, func(c string) bool { return c == "" || strings.Trim(c, ":-") != "" })
 }
 
 // widths gives each column what its longest cell needs, and takes from the

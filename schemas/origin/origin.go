@@ -9,6 +9,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"os"
@@ -62,9 +63,7 @@ func at(ctx context.Context, dir string, left int) (r schemas.Repository) {
 	} else if left > 0 {
 		from := at(ctx, folder, left-1)
 		r.Remote = from.Remote
-		if r.First == "" {
-			r.First = from.First
-		}
+		r.First = cmp.Or(r.First, from.First)
 	}
 	return r
 }

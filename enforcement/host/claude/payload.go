@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -197,10 +198,7 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		}
 		c.Writes = []host.Write{w}
 	case "NotebookEdit":
-		path := in.NotebookPath
-		if path == "" {
-			path = in.FilePath
-		}
+		path := cmp.Or(in.NotebookPath, in.FilePath)
 		c.Writes = []host.Write{{Path: path, Opaque: true}}
 	case "Read", "Glob", "Grep":
 		for _, path := range []string{in.FilePath, in.Path} {

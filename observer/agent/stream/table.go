@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -125,12 +126,7 @@ func (b *Block) opens(args string) bool {
 }
 
 func (b *Block) closes(name string) bool {
-	for _, word := range b.Terminators {
-		if word == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.Terminators, name)
 }
 
 func firstWord(s string) (word, rest string) {

@@ -36,7 +36,7 @@ func scan(text string) *scanned {
 // Every verb of the table is a command of the scanner as the table says, and is
 // in the help, in an agent's prompt and in the reference.
 func TestTheScannerKnowsTheTable(t *testing.T) {
-	prompt, reference := dialect.Prompt(dialect.NewGrant([]string{"*"})), Reference()
+	prompt, page := dialect.Prompt(dialect.NewGrant([]string{"*"})), reference()
 	overview, _ := dialect.Help("")
 	for _, v := range dialect.Verbs() {
 		args := "x"
@@ -58,14 +58,14 @@ func TestTheScannerKnowsTheTable(t *testing.T) {
 		if missing := len(bare.notes) > 0 && strings.HasPrefix(bare.notes[0], "missing_argument"); missing != v.Required {
 			t.Errorf("/%s alone: %v, required %v", v.Name, bare.notes, v.Required)
 		}
-		for name, doc := range map[string]string{"the overview": overview, "the prompt": prompt, "the reference": reference} {
+		for name, doc := range map[string]string{"the overview": overview, "the prompt": prompt, "the reference": page} {
 			if !strings.Contains(doc, "/"+v.Name) {
 				t.Errorf("/%s is not in %s", v.Name, name)
 			}
 		}
 		about, ok := dialect.Help(v.Name)
 		for _, sub := range v.Subs {
-			if use := "/" + v.Name + " " + sub.Name; !ok || !strings.Contains(about, use) || !strings.Contains(reference, use) {
+			if use := "/" + v.Name + " " + sub.Name; !ok || !strings.Contains(about, use) || !strings.Contains(page, use) {
 				t.Errorf("%s is not explained", use)
 			}
 		}
@@ -75,7 +75,7 @@ func TestTheScannerKnowsTheTable(t *testing.T) {
 func TestReferenceIsCurrent(t *testing.T) {
 	path := filepath.Join("help", "verbs.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(reference()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.ReplaceAll(string(committed), "\r\n", "\n") != Reference() {
+	if strings.ReplaceAll(string(committed), "\r\n", "\n") != reference() {
 		t.Errorf("%s does not say what the table says; go test ./observer/agent/vocabulary -update writes it", path)
 	}
 }

@@ -75,10 +75,7 @@ func (r Repository) Difference(ctx context.Context, revision string) (d schemas.
 	if !ranged {
 		to = revision
 	}
-	to = strings.TrimPrefix(to, ".")
-	if to == "" {
-		to = "HEAD"
-	}
+	to = cmp.Or(strings.TrimPrefix(to, "."), "HEAD")
 	if d.Commit, err = r.commit(ctx, to); err != nil {
 		return d, err
 	}

@@ -1,6 +1,9 @@
 package evidence
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Line is what a report says of one finding, or of several that tell the same.
 type Line struct {
@@ -35,9 +38,7 @@ func Lines(all []Finding) (lines []Line) {
 
 func (f Finding) line() Line {
 	id := f.ID
-	if id == "" {
-		id = "(without an id)"
-	}
+	id = cmp.Or(id, "(without an id)")
 	text := fmt.Sprintf("record %d, event %s", f.Seq, id)
 	if f.Change == Moved {
 		text += fmt.Sprintf(", signed as record %d", f.Was)

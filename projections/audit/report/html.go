@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -111,10 +112,7 @@ func htmlFiles(put func(string, ...any), a Act) {
 		put("<br><span class=\"dim\">fingerprint</span> <code>%s</code>", a.Fingerprint)
 	}
 	for _, f := range a.Files {
-		sum := f.SHA256
-		if sum == "" {
-			sum = "gone"
-		}
+		sum := cmp.Or(f.SHA256, "gone")
 		put("<br>%s <code class=\"dim\">%s</code>", f.Path, sum)
 	}
 }

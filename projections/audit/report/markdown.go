@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -65,10 +66,7 @@ func markdownSection(put func(string, ...any), s section) {
 			put("| | | fingerprint | `%s` | | | |\n", markdownCode(a.Fingerprint))
 		}
 		for _, f := range a.Files {
-			sum := f.SHA256
-			if sum == "" {
-				sum = "gone"
-			}
+			sum := cmp.Or(f.SHA256, "gone")
 			put("| | | %s | `%s` | | | |\n", markdownText(f.Path), markdownCode(sum))
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -93,10 +94,7 @@ func cellText(text string) string {
 func filesText(files []schemas.FileState, separator string) string {
 	var all []string
 	for _, f := range files {
-		sum := f.SHA256
-		if sum == "" {
-			sum = "gone"
-		}
+		sum := cmp.Or(f.SHA256, "gone")
 		all = append(all, f.Path+" "+sum)
 	}
 	return strings.Join(all, separator)

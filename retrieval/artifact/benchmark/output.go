@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,10 +21,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 // WriteTable writes the report for people.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
-	embedder := r.Embedder
-	if embedder == "" {
-		embedder = "none"
-	}
+	embedder := cmp.Or(r.Embedder, "none")
 	fmt.Fprintf(&b, "%d queries, embedder %s, intervals of 95 %%, seed %d\n\n", r.Queries, embedder, r.Seed)
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	head := strings.ToUpper(strings.Join(MeasureNames, "\t"))

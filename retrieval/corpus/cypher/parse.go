@@ -34,8 +34,26 @@ func (p *parser) acceptAll(words ...string) bool {
 	return true
 }
 
-func (p *parser) fail(format string, args ...any) error {
-	return &syntaxError{p.peek().line, fmt.Sprintf(format, args...)}
+// fail ends the reading of the statement: it panics with a syntaxError, which
+// read recovers.
+func (p *parser) fail(format string, args ...any) {
+	panic(&syntaxError{p.peek().line, fmt.Sprintf(format, args...)})
+}
+
+// expect passes this keyword or mark, and fails where something else is next.
+func (p *parser) expect(s, format string, args ...any) {
+	if !p.accept(s) {
+		p.fail(format, args...)
+	}
+}
+
+// identifier reads a name, written bare or in backticks.
+func (p *parser) identifier(missing string) string {
+	name := p.name()
+	if name == "" {
+		p.fail("%s", missing)
+	}
+	return name
 }
 
 // verb says what a clause does with its pattern.
@@ -93,34 +111,20 @@ type statement struct {
 	clauses  []clause
 }
 
-func (p *parser) statement() (statement, error) {
-	var s statement
+func (p *parser) statement() (s statement) {
 	if p.accept("UNWIND") {
-		rows, err := p.expression(0)
-		if err != nil {
-			return s, err
-		}
-		name := p.peekAt(1)
-		if !p.accept("AS") || name.kind != word && name.kind != quoted {
-			return s, p.fail("UNWIND names its row with AS")
-		}
-		p.pos++
-		s.rows, s.variable = rows, name.text
+		s.rows = p.expression(0)
+		p.expect("AS", "UNWIND names its row with AS")
+		s.variable = p.identifier("UNWIND names its row with AS")
 	}
 	s.perRow = len(p.tokens) - p.pos
 	for p.peek().kind != endOfFile {
-		c, err := p.clause()
-		if err != nil {
-			return s, err
-		}
-		s.clauses = append(s.clauses, c)
+		s.clauses = append(s.clauses, p.clause())
 	}
-	return s, nil
+	return s
 }
 
-func (p *parser) peekAt(n int) token { return p.tokens[min(p.pos+n, len(p.tokens)-1)] }
-
-func (p *parser) clause() (clause, error) {
+func (p *parser) clause() clause {
 	c := clause{line: p.peek().line}
 	switch {
 	case p.accept("CREATE"):
@@ -129,15 +133,13 @@ func (p *parser) clause() (clause, error) {
 	case p.accept("MATCH"), p.acceptAll("OPTIONAL", "MATCH"):
 		c.verb = match
 	case p.accept("SET"), p.acceptAll("ON", "CREATE", "SET"), p.acceptAll("ON", "MATCH", "SET"):
-		var err error
-		c.set, err = separated(p, p.assignment)
-		return c, err
+		c.set = separated(p, p.assignment)
+		return c
 	default:
-		return c, p.fail("%s is not read from a dump", describe(p.peek()))
+		p.fail("%s is not read from a dump", describe(p.peek()))
 	}
-	var err error
-	c.patterns, err = separated(p, p.pattern)
-	return c, err
+	c.patterns = separated(p, p.pattern)
+	return c
 }
 
 func describe(t token) string {
@@ -148,56 +150,30 @@ func describe(t token) string {
 }
 
 // separated reads one thing or more with commas between them.
-func separated[T any](p *parser, read func() (T, error)) ([]T, error) {
-	var out []T
-	for {
-		v, err := read()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-		if !p.accept(",") {
-			return out, nil
-		}
+func separated[T any](p *parser, read func() T) []T {
+	out := []T{read()}
+	for p.accept(",") {
+		out = append(out, read())
 	}
+	return out
 }
 
-func (p *parser) pattern() (pattern, error) {
-	var out pattern
-	for {
-		n, err := p.node()
-		if err != nil {
-			return out, err
-		}
-		out.nodes = append(out.nodes, n)
-		if !p.peek().is("-") && !p.peek().is("<-") {
-			return out, nil
-		}
-		j, err := p.join()
-		if err != nil {
-			return out, err
-		}
-		out.joins = append(out.joins, j)
+func (p *parser) pattern() pattern {
+	out := pattern{nodes: []nodePattern{p.node()}}
+	for p.peek().is("-") || p.peek().is("<-") {
+		out.joins = append(out.joins, p.join())
+		out.nodes = append(out.nodes, p.node())
 	}
+	return out
 }
 
-func (p *parser) node() (nodePattern, error) {
+func (p *parser) node() nodePattern {
 	n := nodePattern{line: p.peek().line}
-	if !p.accept("(") {
-		return n, p.fail("a node is missing, found %s", describe(p.peek()))
-	}
-	n.variable = p.name()
-	var err error
-	if n.labels, err = p.labels(); err != nil {
-		return n, err
-	}
-	if n.properties, err = p.optionalProperties(); err != nil {
-		return n, err
-	}
-	if !p.accept(")") {
-		return n, p.fail("a node ends with ), found %s", describe(p.peek()))
-	}
-	return n, nil
+	p.expect("(", "a node is missing, found %s", describe(p.peek()))
+	n.variable, n.labels = p.name(), p.labels()
+	n.properties = p.optionalProperties()
+	p.expect(")", "a node ends with ), found %s", describe(p.peek()))
+	return n
 }
 
 // name reads an optional variable.
@@ -209,82 +185,59 @@ func (p *parser) name() string {
 	return ""
 }
 
-func (p *parser) labels() ([]string, error) {
-	var out []string
+func (p *parser) labels() (out []string) {
 	for p.accept(":") {
-		t := p.peek()
-		if t.kind != word && t.kind != quoted {
-			return nil, p.fail("a label is missing")
-		}
-		p.pos++
-		out = append(out, t.text)
+		out = append(out, p.identifier("a label is missing"))
 	}
-	return out, nil
+	return out
 }
 
 // optionalProperties reads a map, or a reference to one.
-func (p *parser) optionalProperties() (expression, error) {
+func (p *parser) optionalProperties() expression {
 	switch t := p.peek(); {
 	case t.is("{"):
-		m, err := p.properties(0)
-		return mapOf(m), err
+		return p.properties(0)
 	case t.kind == word || t.kind == quoted:
 		return p.referenceOrCall(0)
 	}
-	return nil, nil
+	return nil
 }
 
-func (p *parser) join() (joinPattern, error) {
+func (p *parser) join() joinPattern {
 	j := joinPattern{line: p.peek().line, backwards: p.accept("<-")}
 	if !j.backwards {
 		p.pos++
 	}
-	if !p.accept("[") {
-		return j, p.fail("a relationship has its type in brackets")
-	}
+	p.expect("[", "a relationship has its type in brackets")
 	j.variable = p.name()
-	kinds, err := p.labels()
-	if err != nil {
-		return j, err
-	}
+	kinds := p.labels()
 	if len(kinds) != 1 {
-		return j, p.fail("a relationship has one type")
+		p.fail("a relationship has one type")
 	}
-	j.kind = kinds[0]
-	if j.properties, err = p.optionalProperties(); err != nil {
-		return j, err
-	}
+	j.kind, j.properties = kinds[0], p.optionalProperties()
 	if !p.accept("]") || !p.accept(map[bool]string{true: "-", false: "->"}[j.backwards]) {
-		return j, p.fail("a relationship points one way")
+		p.fail("a relationship points one way")
 	}
-	return j, nil
+	return j
 }
 
-func (p *parser) assignment() (assignment, error) {
+func (p *parser) assignment() assignment {
 	a := assignment{variable: p.name()}
 	if a.variable == "" {
-		return a, p.fail("SET names what it sets, found %s", describe(p.peek()))
+		p.fail("SET names what it sets, found %s", describe(p.peek()))
 	}
 	if p.peek().is(":") {
-		var err error
-		a.labels, err = p.labels()
-		return a, err
+		a.labels = p.labels()
+		return a
 	}
 	if p.accept(".") {
-		if a.property = p.name(); a.property == "" {
-			return a, p.fail("a property's name is missing")
-		}
+		a.property = p.identifier("a property's name is missing")
 	}
-	switch {
-	case p.accept("="):
-		a.replace = true
-	case a.property == "" && p.accept("+="):
-	default:
-		return a, p.fail("SET goes on with =, found %s", describe(p.peek()))
+	if a.replace = p.accept("="); !a.replace && (a.property != "" || !p.accept("+=")) {
+		p.fail("SET goes on with =, found %s", describe(p.peek()))
 	}
-	var err error
-	a.value, err = p.expression(0)
-	return a, err
+	a.value = p.expression(0)
+	return a
 }
 
 // firstWords names a statement in a report.

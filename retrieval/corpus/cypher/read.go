@@ -103,8 +103,16 @@ func (b *builder) skip(line int, broken bool, format string, args ...any) {
 }
 
 func (b *builder) read(tokens []token) {
-	p := parser{tokens: tokens}
 	line := tokens[0].line
+	defer func() {
+		switch at := recover().(type) {
+		case nil:
+		case *syntaxError:
+			b.skip(at.line, false, "statement not understood: %s", at.reason)
+		default:
+			panic(at)
+		}
+	}()
 	if words := firstWords(tokens); isBesides(words) {
 		b.skip(line, false, "%s is not needed: passed over", words)
 		return
@@ -112,15 +120,7 @@ func (b *builder) read(tokens []token) {
 	if isCleanUp(tokens) {
 		return
 	}
-	s, err := p.statement()
-	if err != nil {
-		var at *syntaxError
-		if errors.As(err, &at) {
-			line = at.line
-			b.skip(line, false, "statement not understood: %s", at.reason)
-		}
-		return
-	}
+	s := (&parser{tokens: tokens}).statement()
 	if s.rows == nil {
 		b.run(s, map[string]any{}, line)
 		return

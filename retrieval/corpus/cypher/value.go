@@ -3,6 +3,7 @@ package cypher
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -66,34 +67,34 @@ func (r reference) value(scope map[string]any) (any, error) {
 }
 
 // expression reads one value.
-func (p *parser) expression(depth int) (expression, error) {
+func (p *parser) expression(depth int) expression {
 	if depth > maxDepth {
-		return nil, p.fail("values nest deeper than %d levels", maxDepth)
+		p.fail("values nest deeper than %d levels", maxDepth)
 	}
 	switch t := p.peek(); {
 	case t.kind == text:
 		p.pos++
-		return literal{t.text}, nil
+		return literal{t.text}
 	case t.kind == number || t.is("-") || t.is("+"):
 		return p.number()
 	case t.is("["):
 		return p.list(depth)
 	case t.is("{"):
-		m, err := p.properties(depth)
-		return mapOf(m), err
+		return p.properties(depth)
 	case t.is("true") || t.is("false"):
 		p.pos++
-		return literal{t.is("true")}, nil
+		return literal{t.is("true")}
 	case t.is("null"):
 		p.pos++
-		return literal{nil}, nil
+		return literal{nil}
 	case t.kind == word || t.kind == quoted:
 		return p.referenceOrCall(depth)
 	}
-	return nil, p.fail("a value is missing")
+	p.fail("a value is missing")
+	return nil
 }
 
-func (p *parser) number() (expression, error) {
+func (p *parser) number() expression {
 	sign := ""
 	if p.accept("-") {
 		sign = "-"
@@ -102,97 +103,77 @@ func (p *parser) number() (expression, error) {
 	}
 	t := p.peek()
 	if t.kind != number {
-		return nil, p.fail("a number is missing")
+		p.fail("a number is missing")
 	}
 	p.pos++
 	if i, err := strconv.ParseInt(sign+t.text, 0, 64); err == nil {
-		return literal{i}, nil
+		return literal{i}
 	}
 	f, err := strconv.ParseFloat(sign+t.text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, p.fail("%s is no number", t.text)
+		p.fail("%s is no number", t.text)
 	}
-	return literal{f}, nil
+	return literal{f}
 }
 
-func (p *parser) list(depth int) (expression, error) {
+func (p *parser) list(depth int) expression {
 	p.pos++
 	var out listOf
 	for !p.accept("]") {
-		if len(out) > 0 && !p.accept(",") {
-			return nil, p.fail("a list goes on with a comma")
+		if len(out) > 0 {
+			p.expect(",", "a list goes on with a comma")
 		}
-		e, err := p.expression(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, e)
+		out = append(out, p.expression(depth+1))
 	}
-	return out, nil
+	return out
 }
 
 // properties reads {key: value, …}; the brace is next.
-func (p *parser) properties(depth int) (map[string]expression, error) {
+func (p *parser) properties(depth int) mapOf {
 	p.pos++
-	out := map[string]expression{}
+	out := mapOf{}
 	for first := true; !p.accept("}"); first = false {
-		if !first && !p.accept(",") {
-			return nil, p.fail("a map goes on with a comma")
+		if !first {
+			p.expect(",", "a map goes on with a comma")
 		}
 		key := p.peek()
-		if key.kind != word && key.kind != quoted && key.kind != text {
-			return nil, p.fail("a property's name is missing")
+		if key.kind == text {
+			p.pos++
+		} else {
+			p.identifier("a property's name is missing")
 		}
-		p.pos++
-		if !p.accept(":") {
-			return nil, p.fail("a colon is missing after %s", key.text)
-		}
-		e, err := p.expression(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		out[key.text] = e
+		p.expect(":", "a colon is missing after %s", key.text)
+		out[key.text] = p.expression(depth + 1)
 	}
-	return out, nil
+	return out
 }
 
 // dates are the functions that a dump wraps a date's text in.
 var dates = []string{"date", "datetime", "localdatetime", "time", "localtime", "toString"}
 
-func (p *parser) referenceOrCall(depth int) (expression, error) {
-	name := p.peek()
-	p.pos++
+func (p *parser) referenceOrCall(depth int) expression {
+	name := p.name()
 	if p.accept("(") {
-		arg, err := p.expression(depth + 1)
-		if err != nil {
-			return nil, err
+		arg := p.expression(depth + 1)
+		if !slices.ContainsFunc(dates, func(d string) bool { return strings.EqualFold(d, name) }) || !p.accept(")") {
+			p.fail("the function %s is unknown here", name)
 		}
-		for _, d := range dates {
-			if strings.EqualFold(d, name.text) && p.accept(")") {
-				return arg, nil
-			}
-		}
-		return nil, p.fail("the function %s is unknown here", name.text)
+		return arg
 	}
-	path := reference{name.text}
+	path := reference{name}
 	for {
 		switch {
 		case p.accept("."):
-			key := p.peek()
-			if key.kind != word && key.kind != quoted {
-				return nil, p.fail("a property's name is missing")
-			}
-			p.pos++
-			path = append(path, key.text)
+			path = append(path, p.identifier("a property's name is missing"))
 		case p.accept("["):
 			key := p.peek()
 			p.pos++
 			if key.kind != text || !p.accept("]") {
-				return nil, p.fail("only a property's name may stand in these brackets")
+				p.fail("only a property's name may stand in these brackets")
 			}
 			path = append(path, key.text)
 		default:
-			return path, nil
+			return path
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,9 +44,7 @@ type Options struct {
 // are gathered beside it first. already says that it was there, whole. What was
 // gathered stays when it fails or ctx ends, and the next Pull goes on from it.
 func Pull(ctx context.Context, m Model, opt Options) (path string, already bool, err error) {
-	if opt.Silence == 0 {
-		opt.Silence = DefaultSilence
-	}
+	opt.Silence = cmp.Or(opt.Silence, DefaultSilence)
 	if opt.Client == nil {
 		opt.Client = &http.Client{Transport: http.DefaultTransport}
 	}

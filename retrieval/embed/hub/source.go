@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,10 +34,7 @@ type source interface {
 
 // newSource is the directory or the URL that from names, or the model's own.
 func newSource(m Model, opt Options) (source, error) {
-	from := opt.From
-	if from == "" {
-		from = m.URL
-	}
+	from := cmp.Or(opt.From, m.URL)
 	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
 		return web{base: strings.TrimRight(from, "/"), client: opt.Client}, nil
 	}

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -229,9 +230,7 @@ func (c *Client) failed(ctx context.Context, err error) error {
 func (c *Client) agree(dim int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dim == 0 {
-		c.dim = dim
-	}
+	c.dim = cmp.Or(c.dim, dim)
 	if dim != c.dim {
 		return fmt.Errorf("%w: %s gave %d, wanted %d", ErrDimension, c.name, dim, c.dim)
 	}

@@ -1,6 +1,7 @@
 package wordpiece
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,13 +63,8 @@ func New(c Config) (*Tokenizer, error) {
 		norm: c.Normalization, first: map[string]int32{}, next: map[string]int32{}, maxWord: c.MaxWord,
 		start: -1, end: -1, tokens: make([]string, len(c.Vocabulary)),
 	}
-	if t.maxWord == 0 {
-		t.maxWord = maxWord
-	}
-	prefix := c.Prefix
-	if prefix == "" {
-		prefix = "##"
-	}
+	t.maxWord = cmp.Or(t.maxWord, maxWord)
+	prefix := cmp.Or(c.Prefix, "##")
 	for token, id := range c.Vocabulary {
 		if id < 0 {
 			return nil, fmt.Errorf("%w: token %q has number %d", ErrVocabulary, token, id)
@@ -76,9 +72,7 @@ func New(c Config) (*Tokenizer, error) {
 		t.add(token, prefix, id)
 	}
 	unknown := c.Unknown
-	if unknown == "" {
-		unknown = unknownToken
-	}
+	unknown = cmp.Or(unknown, unknownToken)
 	var ok bool
 	if t.unknown, ok = c.Vocabulary[unknown]; !ok {
 		return nil, fmt.Errorf("%w: it has no %s for unknown words", ErrVocabulary, unknown)

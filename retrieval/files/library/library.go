@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ type Library struct {
 
 // New returns the service; it answers once it has begun.
 func New(o Options) *Library {
-	if o.Memory == 0 {
-		o.Memory = mostMemory
-	}
+	o.Memory = cmp.Or(o.Memory, mostMemory)
 	return &Library{o: o, watches: files.NewWatches(0), leaving: map[string]chan struct{}{}, projects: map[string]*project{}, loading: map[string]bool{}, served: map[string]bool{}}
 }
 

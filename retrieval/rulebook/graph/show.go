@@ -19,9 +19,7 @@ const (
 // show returns what lies around a node, followed along edges in both
 // directions.
 func (s *Service) show(ctx context.Context, q schemas.GraphQuery) (view schemas.GraphView, err error) {
-	if q.Depth == 0 {
-		q.Depth = shownDepth
-	}
+	q.Depth = cmp.Or(q.Depth, shownDepth)
 	if q.Depth < 0 || q.Depth > shownMaxDepth {
 		return view, schemas.Faultf(schemas.CodeBadRequest, "the depth is %d, must be 1 to %d", q.Depth, shownMaxDepth)
 	}

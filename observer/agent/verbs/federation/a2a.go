@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -285,10 +286,7 @@ func ofFile(r *verbs.Result, peer string, file a2a.FilePartContent) string {
 		if err != nil {
 			return "[file: " + file.Name + ", which cannot be decoded]"
 		}
-		name := file.Name
-		if name == "" {
-			name = peer
-		}
+		name := cmp.Or(file.Name, peer)
 		return attach(r, name, file.MimeType, data)
 	}
 	return fmt.Sprintf("[a file of an unknown kind: %T]", file)

@@ -1,6 +1,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,9 +144,7 @@ func (m *MCP) call(ctx context.Context, c verbs.Call) verbs.Result {
 	if !ok {
 		return m.unknown(name)
 	}
-	if text == "" {
-		text = "{}"
-	}
+	text = cmp.Or(text, "{}")
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(text), &object); err != nil || object == nil {
 		return verbs.Err("the arguments are no JSON object: "+problemOf(err), "write them as {\"name\": value} on the line of the command")

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,9 +37,7 @@ type Fetch struct {
 
 // NewFetch makes the handler of /fetch.
 func NewFetch(o Options) *Fetch {
-	if o.Agent == "" {
-		o.Agent = "writ"
-	}
+	o.Agent = cmp.Or(o.Agent, "writ")
 	return &Fetch{guard: o.Guard, agent: o.Agent, transport: transport(Dial(o.Guard, o.Resolver))}
 }
 

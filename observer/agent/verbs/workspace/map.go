@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,10 +47,7 @@ func (w *handlers) show(ctx context.Context, c verbs.Call) (verbs.Result, error)
 		return told(err)
 	}
 	defer f.close()
-	name := strings.TrimSpace(c.Args)
-	if name == "" {
-		name = "."
-	}
+	name := cmp.Or(strings.TrimSpace(c.Args), ".")
 	if name, err = f.name(name); err != nil {
 		return told(err)
 	}

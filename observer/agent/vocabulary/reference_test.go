@@ -7,8 +7,8 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 )
 
-// Reference is the documentation of all verbs, in Markdown.
-func Reference() string {
+// reference is the documentation of all verbs, in Markdown.
+func reference() string {
 	var out strings.Builder
 	out.WriteString("# The verbs of the command language\n\n" +
 		"A line that begins with `/` and a verb, at column 0 and outside fences, is a command of an agent.\n\n" +
