@@ -98,13 +98,26 @@ var more = map[string]*regexp.Regexp{
 	"file": regexp.MustCompile(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
 	"jq":      regexp.MustCompile(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
-	"kubectl": regexp.MustCompile(`^-[fkR]|^--(filename|kustomize|template)|file=`),
+	"kubectl": regexp.MustCompile(`file=`),
 	"rg":      regexp.MustCompile(`^-[^-]*[Lz]|^--(follow|search-zip)`),
+	"sort":    regexp.MustCompile(`^-[^-]*T`),
 	"strings": regexp.MustCompile(`^@`),
 	"test":    regexp.MustCompile(`[[$]`),
 }
 
 var dereferences = regexp.MustCompile(`^-[^-]*R|^--de`)
+
+// shows are the options with which a program only shows something, of those that take options of the whole
+// program anywhere, by several of which they run another program or keep their data in a folder.
+var shows = map[string]*regexp.Regexp{"docker": containers, "podman": containers, "nerdctl": containers, "kubectl": clusters, "helm": clusters}
+
+var (
+	containers = regexp.MustCompile(`^-([afilnqst]+|n[0-9]+|-(all|digests|filter|follow|format|help|last|latest|no-stream|no-trunc|quiet|services|since|size|status|tail|time|` +
+		`timestamps|type|until|version)(=.*)?)$`)
+	clusters = regexp.MustCompile(`^-([Apqw]*([clnovL].*)?|-(all|all-containers|all-namespaces|api-group|api-version|chunk-size|client|container|containers|context|field-selector|` +
+		`filter|help|ignore-not-found|kube-context|label-columns|limit|max|namespace|namespaced|no-headers|output|prefix|previous|recursive|request-timeout|revision|selector|short|` +
+		`show-kind|show-labels|since|since-time|sort-by|subresource|tail|timestamps|types|verbs|version|watch|watch-only)(=.*)?)$`)
+)
 
 // attached is a name of a file behind the letter of an option, in one word; a sole
 // slash separates fields.
@@ -113,9 +126,9 @@ var attached = regexp.MustCompile(`^-[^-].+/|^-[^-]/.`)
 // namesMore reports whether words may name a file by a part of a word, or read more
 // than they name.
 func namesMore(words []string) bool {
-	unsure := more[words[0]]
+	unsure, sure := more[words[0]], shows[words[0]]
 	for _, w := range words[1:] {
-		if unsure != nil && unsure.MatchString(w) || attached.MatchString(w) {
+		if unsure != nil && unsure.MatchString(w) || sure != nil && strings.HasPrefix(w, "-") && !sure.MatchString(w) || attached.MatchString(w) {
 			return true
 		}
 	}
