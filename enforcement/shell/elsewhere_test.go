@@ -62,7 +62,9 @@ func TestElsewhere(t *testing.T) {
 		Machine: {
 			"systemctl -H x status", "systemctl status y -Hx", "timedatectl --host=x", "busctl --host=x list", "docker -H ssh://x ps", "docker ps --host=ssh://x", "podman --url ssh://x ps",
 			"ssh localhost touch src/a.go", "ssh h", "mosh h", "scp x h:y", "scp h:src/a.go src/a.go", "rsync -a x h:y", "rsync -e ssh h:x src/", "adb shell touch x",
-			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "gcloud config set account x", "az config set core.x=y", "aws ssm start-session --target x",
+			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "gcloud config set account x", "gcloud storage cp gs://b/x list", "gcloud storage cp gs://b/x.go list src", "gcloud compute instances stop list",
+			"az vm stop --name list", "az keyvault secret download --name show --file src/x", "gcloud secrets versions access list", "fly apps destroy list", "hcloud server poweroff info",
+			"aws omics get-read-set --id x src/y", "aws backup-storage get-chunk src/x", "az config set core.x=y", "aws ssm start-session --target x",
 			"aws s3 rm s3://b/x", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
 		},
 		Desktop: {
@@ -101,7 +103,7 @@ func TestNotElsewhere(t *testing.T) {
 		r("helm get values x"), r("helm status x"), r("aws s3 ls"), r("aws ec2 describe-instances"), r("aws iam list-users"), r("aws iam get-user"), r("gh pr view 1"),
 		r("gh codespace list"), r("adb devices"), r("ssh -V"), r("ssh -G h"), r("sudo --version"), r("claude --version"), r("codex --version"), r("code --version"),
 		r("code --list-extensions"), r("wezterm cli list"), r("zellij list-sessions"), r("busctl list"), r("pm2 list"), r("supervisorctl status"), r("service nginx status"),
-		r("ansible-playbook --syntax-check x.yml"), r("gcloud projects list"), r("multipass list"), r("lxc list"), r("vagrant status"), r("minikube status"),
+		r("ansible-playbook --syntax-check x.yml"), r("gcloud projects list"), r("gcloud compute instances list --format json"), r("gcloud compute instances describe web"), r("gcloud config get-value project"), r("az vm list -o table"), r("az account show"), r("doctl compute droplet list"), r("hcloud server list"), r("heroku apps:info"), r("fly status"), r("aws sts get-caller-identity"), r("aws ssm get-parameter --name x"), r("multipass list"), r("lxc list"), r("vagrant status"), r("minikube status"),
 		r("grep -rn 'tmux send-keys' ."), r("echo docker run x"), r("which tmux docker claude"), r("command -v tmux"), r("man tmux"), r("ls -l /var/run/docker.sock"),
 		r("git log --grep 'ssh h'"), r("rg docker.sock"), r("cat docs/docker.sock.md"), r("curl -s http://localhost:8080"), r("nc -z localhost 80"), r("rsync -an x h:y"),
 		r("ssh-add -l"), r("vagrant global-status"), r("loginctl list-sessions"), r("brew services list"), r("$(which docker) ps"), r("gh pr status"),

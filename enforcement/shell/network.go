@@ -201,3 +201,25 @@ func publicKeyJudge(r *reading) {
 	v, _ := r.p.last("-f")
 	r.write(arg{val: v.val + ".pub", known: v.known})
 }
+
+// cloudReads is what the tool of a service is asked for that it only shows: a verb right
+// behind names of kinds of things, one thing's name behind it. Further on the word is no
+// verb but names a thing, or the file that another verb writes.
+var cloudReads = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|cluster|compute|config|container|database|droplet|group|` +
+	`identity|image|instance|key|machine|network|plan|project|registry|repo|role|secret|server|storage|subscription|version|vm|vnet|volume|zone)[ :])?` +
+	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|config get(?:-value)? [^ ]+)$`)
+
+// cloudActs are verbs that are written like the kinds of things.
+var cloudActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*) `)
+
+func cloudJudge(r *reading) {
+	var words []string
+	for _, a := range r.args {
+		if strings.HasPrefix(a.val, "-") {
+			break
+		}
+		words = append(words, a.val)
+	}
+	line := strings.Join(words, " ")
+	r.unsureIf(!cloudReads.MatchString(line) || cloudActs.MatchString(line), "acts on a service")
+}

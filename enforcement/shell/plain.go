@@ -99,13 +99,26 @@ var more = map[string]*lazyregexp.Regexp{
 	"file": lazyregexp.New(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
 	"jq":      lazyregexp.New(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
-	"kubectl": lazyregexp.New(`^-[fkR]|^--(filename|kustomize|template)|file=`),
+	"kubectl": lazyregexp.New(`file=`),
 	"rg":      lazyregexp.New(`^-[^-]*[Lz]|^--(follow|search-zip)`),
+	"sort":    lazyregexp.New(`^-[^-]*T`),
 	"strings": lazyregexp.New(`^@`),
 	"test":    lazyregexp.New(`[[$]`),
 }
 
 var dereferences = lazyregexp.New(`^-[^-]*R|^--de`)
+
+// shows are the options with which a program only shows something, of those that take options of the whole
+// program anywhere, by several of which they run another program or keep their data in a folder.
+var shows = map[string]*lazyregexp.Regexp{"docker": containers, "podman": containers, "nerdctl": containers, "kubectl": clusters, "helm": clusters}
+
+var (
+	containers = lazyregexp.New(`^-([afilnqst]+|n[0-9]+|-(all|digests|filter|follow|format|help|last|latest|no-stream|no-trunc|quiet|services|since|size|status|tail|time|` +
+		`timestamps|type|until|version)(=.*)?)$`)
+	clusters = lazyregexp.New(`^-([Apqw]*([clnovL].*)?|-(all|all-containers|all-namespaces|api-group|api-version|chunk-size|client|container|containers|context|field-selector|` +
+		`filter|help|ignore-not-found|kube-context|label-columns|limit|max|namespace|namespaced|no-headers|output|prefix|previous|recursive|request-timeout|revision|selector|short|` +
+		`show-kind|show-labels|since|since-time|sort-by|subresource|tail|timestamps|types|verbs|version|watch|watch-only)(=.*)?)$`)
+)
 
 // attached is a name of a file behind the letter of an option, in one word; a sole
 // slash separates fields.
@@ -114,9 +127,9 @@ var attached = lazyregexp.New(`^-[^-].+/|^-[^-]/.`)
 // namesMore reports whether words may name a file by a part of a word, or read more
 // than they name.
 func namesMore(words []string) bool {
-	unsure := more[words[0]]
+	unsure, sure := more[words[0]], shows[words[0]]
 	for _, w := range words[1:] {
-		if unsure != nil && unsure.MatchString(w) || attached.MatchString(w) {
+		if unsure != nil && unsure.MatchString(w) || sure != nil && strings.HasPrefix(w, "-") && !sure.MatchString(w) || attached.MatchString(w) {
 			return true
 		}
 	}

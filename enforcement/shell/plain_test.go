@@ -1,10 +1,13 @@
 package shell
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +20,7 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"cat a.txt; wc -l a.txt", "find . -name '*.go' -type f", "git diff HEAD~1 -- src/main.go", "ls || true", "  ls  ", "ls;", "writ mode set work", "sort -rn --key=2 a.txt",
 		"docker ps -a | head -3", "docker compose ps", "kubectl get pods -o json | jq .items", "gh pr view 1", "tmux ls", "crontab -l", "aws s3 ls", "screen -ls",
 		"grep -rn x src", "date +%F", "date -d yesterday", "file -b --mime-type a", "jq -r .a b.json", "cut -d/ -f2 a", "kubectl get pods -l app=x", "rg -n x", "tmux display-message -p '#{session_name}'",
+		"podman ps -a --format json", "docker logs --tail 5 x", "docker images -q", "kubectl get pods -A -ojson", "kubectl logs -p x --tail=5", "helm list -A", "helm history x --max 3",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))
@@ -33,6 +37,8 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"aws ec2 describe-images --filters file://x", "strings @plan.md", "ls | strings -n 3 @a", "test 'a[$(x)]' -eq 1", "test x -o 'a[1]' -eq 1",
 		"kubectl get pods -o jsonpath-file=a", "kubectl get pods -ogo-template-file=a", "kubectl get pods --template=a", "az account show --query @a",
 		"docker compose config", "docker compose -f a.yml ps", "docker compose --env-file a ps", "docker compose",
+		"podman info --runtime evilbin/crun", "podman ps --conmon=evil", "podman ps --root src", "podman ps --storage-opt mount_program=evil", "nerdctl ps --data-root src", "kubectl get pods --profile=cpu --profile_output=a",
+		"kubectl get pods --cache_dir=a", "kubectl get -Af a", "helm list --repository-config a", "sort -T src a", "sort -rnT src a",
 		strings.Repeat("a", maxPlainLine) + " b",
 	} {
 		if Plain(line) {
@@ -130,19 +136,25 @@ func shellsAgree(t *testing.T, lines []string) (plain int) {
 	var script strings.Builder
 	functions := map[string]bool{}
 	for _, line := range lines {
-		if commands, ok := PlainWords(line); ok {
-			read = append(read, commands)
-			begin, end := "", ""
-			for _, words := range commands {
-				if decides(words) { // it may end its shell, or change it
-					begin, end = "( ", " )"
-				} else if !functions[words[0]] { // a function needs no process
-					functions[words[0]] = true
-					script.WriteString("function " + words[0] + " { say__ " + words[0] + " \"$@\"; }\n")
-				}
-			}
-			script.WriteString(begin + "{ " + line + "\n} 3>&1 >/dev/null 2>/dev/null </dev/null" + end + "; printf '\\035'\n")
+		commands, ok := PlainWords(line)
+		if !ok {
+			continue
 		}
+		read = append(read, commands)
+		begin, end := "", ""
+		for _, words := range commands {
+			if decides(words) { // it may end its shell, or change it
+				begin, end = "( ", " )"
+			} else if !functions[words[0]] && words[0][0] != '-' { // a function needs no process
+				functions[words[0]] = true
+				script.WriteString("function " + words[0] + " { say__ " + words[0] + " \"$@\"; }\n")
+			}
+		}
+		// Both ways it ends are tried, so that each side of && and || is reached.
+		for _, status := range []string{"0", "1"}[:1+min(1, strings.Count(line, "&&")+strings.Count(line, "||"))] {
+			script.WriteString("status__=" + status + "\n" + begin + "{ " + line + "\n}" + end + "\n")
+		}
+		script.WriteString("printf '\\035' >&3\n")
 	}
 	if len(read) == 0 {
 		return 0
@@ -151,31 +163,66 @@ func shellsAgree(t *testing.T, lines []string) (plain int) {
 		if _, err := exec.LookPath(name); err != nil {
 			continue
 		}
-		got := make([][]string, len(read))
-		// No program is found, so that each command's words come to the handler;
-		// both ways it ends are tried, so that each side of && and || is reached.
-		for _, status := range []string{"0", "1"} {
-			say := `say__() { local IFS=$'\037'; printf '%s\037\036' "$*" >&3; return ` + status + "; }\n" + `command_not_found_handle() { say__ "$@"; }` + "\n" + `command_not_found_handler() { say__ "$@"; }` + "\n"
-			cmd := exec.Command(name)
-			cmd.Stdin = strings.NewReader("PATH=/nowhere\n" + say + script.String())
-			out, err := cmd.Output()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			said := strings.Split(string(out), "\035")
-			if len(said) != len(read)+1 {
-				t.Fatalf("%s ran %d of %d lines: %q", name, len(said)-1, len(read), lines)
-			}
-			for i := range read {
-				got[i] = append(got[i], strings.Split(said[i], "\036")...)
-			}
-		}
-		for i, commands := range read {
-			compareSplit(t, name, commands, got[i])
+		for i, said := range fed(t, name).run(t, script.String(), len(read)) {
+			compareSplit(t, name, read[i], strings.Split(said, "\036"))
 		}
 	}
 	return len(read)
+}
+
+// fedShell is a shell that lives on, and reads one file of commands after the other: a
+// start takes longer than hundreds of lines.
+type fedShell struct {
+	name string
+	in   io.Writer
+	out  *bufio.Reader
+}
+
+var fedShells = map[string]*fedShell{}
+
+// fed is the shell of a name, started where there is none.
+func fed(t *testing.T, name string) *fedShell {
+	t.Helper()
+	if s := fedShells[name]; s != nil {
+		return s
+	}
+	cmd := exec.Command(name)
+	in, err := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(err, errOut); err != nil {
+		t.Fatal(err)
+	}
+	// No program is found, so that each command's words come to the handler.
+	_, err = io.WriteString(in, "PATH=/nowhere\nsay__() { local IFS=$'\\037'; printf '%s\\037\\036' \"$*\" >&3; return $status__; }\n"+
+		"command_not_found_handle() { say__ \"$@\"; }\ncommand_not_found_handler() { say__ \"$@\"; }\n")
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	s := &fedShell{name, in, bufio.NewReaderSize(out, 1<<16)}
+	fedShells[name] = s
+	return s
+}
+
+// run has the shell read a script, and returns what it said up to each of its marks.
+func (s *fedShell) run(t *testing.T, script string, marks int) (said []string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "lines")
+	err := os.WriteFile(file, []byte(script), 0o600)
+	if err == nil {
+		_, err = io.WriteString(s.in, ". "+file+" 3>&1 >/dev/null 2>/dev/null </dev/null; printf '\\034\\035'\n")
+	}
+	for err == nil {
+		var text string
+		if text, err = s.out.ReadString('\035'); text == "\034\035" {
+			break
+		}
+		said = append(said, strings.TrimSuffix(text, "\035"))
+	}
+	if err != nil || len(said) != marks {
+		delete(fedShells, s.name)
+		t.Fatalf("%s ran %d of %d lines (%v): %q", s.name, len(said), marks, err, script)
+	}
+	return said
 }
 
 // compareSplit compares the commands of a line with what a shell ran of it.

@@ -162,8 +162,14 @@ func programmed(t []lexeme) map[member]bool {
 		case (t[i].text == "allow" || t[i].text == "allow_any_instance_of") && end+4 < len(t) && t[end+1].text == "." && t[end+2].text == "to" && t[end+3].text == "receive":
 			for j := end + 4; j < min(len(t), end+6); j++ {
 				if name, ok := strings.CutPrefix(t[j].text, ":"); ok {
-					add(joined(args[0]), name)
-					add(joined(args[0])+".new", name)
+					of := joined(args[0])
+					for k := 1; len(args[0]) == 1 && k+1 < len(t); k++ { // a variable stands for the class it was set to
+						if t[k].text == "=" && t[k-1].text == of {
+							add(joined(value(t, k+1))+".new", name)
+						}
+					}
+					add(of, name)
+					add(of+".new", name)
 				}
 			}
 		}

@@ -79,7 +79,7 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 		}
 		s.learn(u.body)
 		s.set(mock, programmedAnswer, true)
-		live := withoutProgrammed(sc.g, sc.liveOf(s, u), u.marks)
+		live := withoutProgrammed(sc.g, sc.liveOf(s, u), slices.Concat(shared, u.marks))
 		found := sc.assertions(s, sc.ownNames(live, helpers))
 		seen := map[int]bool{}
 		for queue := sc.called(live, helpers, units); len(queue) > 0; queue = queue[1:] {
