@@ -36,6 +36,51 @@ func Named(command string) (lines string, ok bool) {
 	return strings.Join(all, "\n"), len(all) > 0 && len(all) <= maxNamed
 }
 
+// Moves are the folders that a line changes to, one after the other, if it
+// succeeds: those of a chain of commands of which each runs if the one before
+// succeeded. There are none where the line may change folders in another way.
+func Moves(line string) []string {
+	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
+	if err != nil || len(parsed.Stmts) != 1 {
+		return nil
+	}
+	moves, known := []string(nil), true
+	var chain func(st *syntax.Stmt)
+	chain = func(st *syntax.Stmt) {
+		simple := !st.Background && !st.Negated && !st.Coprocess && len(st.Redirs) == 0
+		switch c := st.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			if simple && c.Op == syntax.AndStmt {
+				chain(c.X)
+				chain(c.Y)
+				return
+			}
+		case *syntax.CallExpr:
+			if simple && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd" {
+				to := c.Args[1].Lit()
+				moves, known = append(moves, to), known && to != "" && to[0] != '-' && onlyLetters(c.Args[1]) == to
+				return
+			}
+		case *syntax.Subshell:
+			return
+		}
+		syntax.Walk(st, func(n syntax.Node) bool {
+			if c, call := n.(*syntax.CallExpr); call && len(c.Args) > 0 {
+				known = known && !movers[c.Args[0].Lit()]
+			}
+			return true
+		})
+	}
+	chain(parsed.Stmts[0])
+	if !known {
+		return nil
+	}
+	return moves
+}
+
+// movers are the programs of a shell that change its folder.
+var movers = setOfWords("cd chdir pushd popd")
+
 // writing are the redirections that write.
 var writing = map[syntax.RedirOperator]bool{
 	syntax.RdrOut: true, syntax.AppOut: true, syntax.RdrAll: true, syntax.AppAll: true, syntax.RdrClob: true,

@@ -91,8 +91,9 @@ func ClosesCode(s enforcement.State, worker bool) bool {
 }
 
 // Rewrite is the command line that runs a command confined, with options from
-// [Options]. A change of folder that the command begins with stays outside, so
-// that the host's shell stands there afterwards. Where the host holds the line
+// [Options]. A change of folder that the command begins with stays outside, and
+// those further on are made again behind it, so that the host's shell stands where
+// it would. Where the host holds the line
 // against its user's rules, the command's programs are named in it a second time:
 // those rules find them there, and no shell comes to it.
 func (r Runner) Rewrite(command string, options []string, shown bool) string {
@@ -102,14 +103,18 @@ func (r Runner) Rewrite(command string, options []string, shown bool) string {
 		words = append(words, plainWord(option))
 	}
 	line := strings.Join(append(words, "--quiet", "--shell", Shell(), "--host-shell", "-c", quote(command)), " ")
-	if !shown {
-		return folder + line
+	if again, ok := shell.Named(command); shown && ok { // [Named] said so before
+		line = rulesBegin + line + rulesMiddle + again + rulesEnd
 	}
-	again, ok := shell.Named(command)
-	if !ok {
-		return folder + line // whoever asks has refused it before, by [Named]
+	return folder + line + moved(command)
+}
+
+// moved makes the changes of folder again that a command made, if it succeeded.
+func moved(command string) (line string) {
+	for _, folder := range shell.Moves(command) {
+		line += " && cd " + folder
 	}
-	return folder + rulesBegin + line + rulesMiddle + again + rulesEnd
+	return line
 }
 
 // leading splits off the changes of folder that a command line begins with, as far
@@ -258,7 +263,7 @@ func (r Runner) Unwrap(command string) (inner string, ok bool) {
 		}
 		tail = rulesMiddle + again + rulesEnd
 	}
-	return folder + inner, rest == tail
+	return folder + inner, rest == tail+moved(inner)
 }
 
 // unquote reads the word that [quote] made at the beginning of a text.

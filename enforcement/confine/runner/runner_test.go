@@ -82,16 +82,25 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		"echo one", "echo one; exit 3", "false || echo one", "cat <<'E'\nfi\necho one\nE\n", "echo one # fi", "if true; then echo one; fi",
 		"cat <<E\nx\nE\\\n\necho two\nE\n", "x=$(cat <<E\nx\nE)\necho two\nE\n)", "echo \"${x:-\\}}'}\"; echo two; echo \"'}\"", "cat <<E\n${x:-'}\nE\necho two\ncat <<E\n'}\nE\n",
 		"cd /tmp && echo one", "cd /tmp; cd /usr && pwd", "cd /nowhere && echo one", "cd /nowhere; echo one", "cd /tmp\nfalse", "cd '/tmp' && exit 3", "cd /tmp &\necho one",
+		"cd /tmp && cd /usr && pwd && cd .. && echo one", "cd /usr && false && cd lib", "echo one && cd /usr && cd lib && exit 3", "cd /usr && (cd lib && pwd) && cd ..",
+		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
 		"echo one\n", "f() { echo one; }; f", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
 	} {
 		line := c.rewritten(command, enforcement.State{}, true)
 		if !strings.Contains(line, rulesBegin) {
 			t.Errorf("%q is not shown: %s", command, line)
 		}
-		alone := exec.Command("/bin/bash", "-c", command)
+		const where = "\nstatus=$?; pwd >&2; exit $status"
+		var stood, stands bytes.Buffer
+		alone := exec.Command("/bin/bash", "-c", command+where)
+		alone.Stderr = &stood
 		want, _ := alone.Output()
-		together := exec.Command("/bin/bash", "-c", line)
+		together := exec.Command("/bin/bash", "-c", line+where)
+		together.Stderr = &stands
 		got, _ := together.Output()
+		if alone.ProcessState.ExitCode() == 0 && !strings.Contains(command, "$x") && stood.String() != stands.String() {
+			t.Errorf("%q: the shell stands in %q, want %q\n%s", command, stands.String(), stood.String(), line)
+		}
 		if folder, _ := leading(command); folder != "" && alone.ProcessState.ExitCode() == 1 && len(want) == 0 {
 			want = nil
 			got = bytes.TrimPrefix(got, []byte("confined\n"))
