@@ -66,7 +66,7 @@ var (
 	codeSpan   = lazyregexp.New("`[^`\n]*`")
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
 	// asked is the question, quoted, that an approval answers.
-	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|[^\d?]*\b(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
+	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|(?:(?:please |kindly )*(?:read|review|check|look at) (?:it|plan\.md|the (?:plan|tests))(?:,| and)+ )?(?:please )?(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
