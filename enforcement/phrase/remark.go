@@ -14,12 +14,11 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
- quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean solid thorough careful quick detailed helpful
- job work stuff effort enjoy hi hello hey dear weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
+ quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
+ job work stuff effort enjoy hi hello hey dear regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
  yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
- write writing make do ship green pass passes use keep run remember follow commit lint fake small short simple tidy stable readable
- consistent minimal into`)
+ write writing make do ship green pass passes use run remember follow commit lint fake wow`)
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
 var craft = set(`commits tests test fixtures conventions unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
@@ -28,14 +27,14 @@ var craft = set(`commits tests test fixtures conventions unit skeleton skeletons
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
 var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
- points feedback account changes over again too waiting patience time turnaround writeup`)
+ points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup`)
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
 var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	// nothing is against it
-	`no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
-	`(?:i am )?out of questions|(?:all )?fail (?:for the right reasons?|as (?:they should|expected|intended))`,
+	`as (?:they|it) should|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
+	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
 	// there is time
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
@@ -50,12 +49,12 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
 	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
 	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
-	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep it boring|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
+	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:\S+ )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
 	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
@@ -66,7 +65,7 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
 	// cheer
 	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
-	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests))(?: one)?`,
+	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
 // objection is what there may be none of.
@@ -157,7 +156,9 @@ func leadsTo(p, approval part) bool {
 		return false
 	}
 	if !same && approval.letter && joins[p.clause.conj] {
-		return !changeVerbs[firstWord(p.clause)] && !demands(p.clause)
+		first := firstWord(p.clause)
+		return (p.named || p.clause.colon || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
+			p.lead != "" && ownDeed.MatchString(p.lead) && anyOf(p.clause.words, agreeing)) && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
 		return false
@@ -183,8 +184,8 @@ func demands(c clause) bool {
 }
 
 var (
-	demanding = lazyregexp.New(`\b(?:should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
-	mildly    = set("would should part parts half later tomorrow more less rather not no none nothing who he she they his her him their better say says said told tells wrote writes heard yet when")
+	demanding = lazyregexp.New(`\b(?:as soon as|once|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	mildly    = set("part later no nothing when")
 )
 
 // letter tells whether the approval ends a text of some length, each sentence of which
@@ -193,7 +194,7 @@ func (t text) letter(approval part) bool {
 	var words []string
 	for _, s := range t.sentences[:approval.at] {
 		of := s.words()
-		if !s.bullet && !anyOf(of, agreeing) && !anyOf(of, thanks) && !slices.Contains(of, "nothing") && !strings.Contains(strings.Join(of, " "), "as they should") {
+		if (!s.bullet || len(s.clauses) > 1) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !slices.Contains(of, "nothing") && !strings.HasSuffix(strings.Join(of, " "), "as they should") {
 			return false
 		}
 		words = append(words, of...)
@@ -206,7 +207,7 @@ func (t text) letter(approval part) bool {
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:(?:after|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+var leadingUp = lazyregexp.New(`^(?:having (?:read|reviewed|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
 	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
@@ -251,9 +252,9 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // remainder is a clause without the phrases that change nothing. What stands between
@@ -267,9 +268,9 @@ func remainder(c clause) []string {
 }
 
 var (
-	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
+	subjects = set("here nothing two step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
  answered answers fixed closed resolved settled done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
  expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident ran tested
@@ -290,13 +291,11 @@ var (
 	// nothingAgainst says that there is nothing to object to.
 	nothingAgainst = lazyregexp.New(` (?:i )?(?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
-	// changeVerbs ask for a change.
-	changeVerbs = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy sort simplify rephrase specify note make use raise lower skip ignore set call keep leave")
-	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
-	topics      = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
-	ownSide     = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
-	objectOnly  = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
+	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
+	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
+	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
+	objectOnly     = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 )
 
 // topic tells whether what stands before a colon can be the user's own lead to a
