@@ -49,7 +49,7 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
 	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
 	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
-	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:\S+ )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
+	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:(?:code|tests|functions|methods|commits|diffs?|names|modules|docs|files|helpers|api) )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
@@ -252,7 +252,7 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
 	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
@@ -277,11 +277,11 @@ var (
  nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
 	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from into out about how
- what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning selection set precisely answering worried
- unsure skeptical choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
- solves shows understood finally question questions requirements ticket issue issues meeting call review team once more than pretty fairly still same thing things way wording by between
- of off up since came went clarifying feedback reviewed changes update updates revision version draft`)
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three point points from into out about how
+ what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
+ choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
+ solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
+ of up since came went clarifying feedback reviewed changes update updates revision version`)
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an another our your my with over this")
 	// breaking are words that end a noun and what stands before it.
