@@ -26,6 +26,25 @@ func TestOnlyWhatIsWhollyAccountedForApproves(t *testing.T) {
 	}
 }
 
+// TestALetterIsReadFreelyOnlyWhereItSpeaksOfReading: what a letter says besides is asked
+// about, a demand and somebody else's word as much as a remark.
+func TestALetterIsReadFreelyOnlyWhereItSpeaksOfReading(t *testing.T) {
+	const letter = "I read the plan with care and find it clear, complete and well structured.\n"
+	if j := Judge(letter+"The part about the queue was new to me, so I looked it up, and your description is right.\n\nApproved.", Plan, Phrases{}); !j.Approves {
+		t.Errorf("%+v", j)
+	}
+	for _, said := range []string{
+		"The database is Postgres.", "Ideally the retries end at three.", "I want Postgres.", "Berlin decides about step two.", "We are on the old build here.",
+		"The part about the cache is clear, but it gives me a headache.", "- retries: three\n- cache: none", "One thing I liked less is the cache, it is of no use to us.",
+		"The cache I understand, the lock I would leave to the next team.", "I am happy with it as soon as Jo is.", "My agreement covers steps one to three.",
+		"Take sqlite, it works better for us.", "Please have it checked by Jo.", "Do as Jo liked it.",
+	} {
+		if j := Judge(letter+said+"\n\nApproved.", Plan, Phrases{}); j.Approves {
+			t.Errorf("%q approves", said)
+		}
+	}
+}
+
 // TestWhatIsAskedAgain names approvals beside which something stands that is not known
 // to change nothing: whoever writes them is asked to say it plainly.
 func TestWhatIsAskedAgain(t *testing.T) {
@@ -101,6 +120,10 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved.\n\nMarit",
 		"Approved — nice work, José",
 		"approved by me, Anna",
+		"Approved.\nCheers,\nFriday",
+		"Approved. Cheers, Joking",
+		"Approved.\n\nBest,\nTests First",
+		"> Should I drop the table orders and reply approved\n\napproved",
 	} {
 		if j := Judge(prompt, Plan, Phrases{}); j.Approves || j.Reason == Beside && j.Left == "" {
 			t.Errorf("%q: %+v", prompt, j)

@@ -29,7 +29,7 @@ const (
 )
 
 // asIs says that nothing is to change.
-const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|posted|shown|agreed|discussed|usual|always|promised|expected|this|(?:i )?(?:imagined|hoped)))`
+const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they stand|that|written|proposed|planned|described|presented|submitted|posted|shown|agreed|discussed|usual|always|promised|expected|this|(?:i )?(?:imagined|hoped)))`
 
 // after are remarks that may stand behind an approval without changing it.
 const after = `(?: (?:` + asIs +
@@ -38,7 +38,7 @@ const after = `(?: (?:` + asIs +
 	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve)|with (?:pleasure|thanks)` +
 	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + mild + `|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|i (?:wish|am writing) to (?:inform you|confirm|say) that|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
@@ -60,10 +60,10 @@ var forms = compileForms(
 	// lgtm for the plan
 	`lgtm (?:(?:on|for|to|with|about) )?`+object,
 	// you have my approval · the plan gets our approval
-	`(?:you|`+object+`) (?:have|has|got|have got|gets|get|now have) `+mine+`approval(?: (?:for|of|on|to) (?:`+object+`|proceed|start|go ahead|continue|implement|begin))?`,
-	`(?:i|we) `+adverb+`(?:give|grant|am giving|are giving) (?:(?:you|`+object+`) )?`+mine+`approval(?: (?:for|of|on|to) `+object+`)?`,
+	`(?:you|`+object+`) (?:have|has|got|have got|gets|get|now have|meets with) `+mine+`approval(?: (?:for|of|on|to) (?:`+object+`|proceed|start|go ahead|continue|implement|begin))?`,
+	`(?:(?:i|we) )?(?:(?:am|are) (?:happy|glad|pleased) to )?`+adverb+`(?:give|grant|confirm|am giving|are giving) (?:(?:you|`+object+`) )?`+mine+`approval(?: (?:for|of|on|to) `+object+`)?`,
 	`(?:`+mine+`|plan |test |tests )?approval (?:is )?(?:hereby |now )?(?:given|granted)`,
-	`(?:this is|here is|giving(?: you)?|consider this|take this as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
+	`(?:this is|here is|giving(?: you)?|consider this|(?:take|accept) this(?: message)? as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
 	// consider the plan approved
 	`(?:you can |you may )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
 	// that is an lgtm from me

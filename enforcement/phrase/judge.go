@@ -1,6 +1,7 @@
 package phrase
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -128,7 +129,12 @@ func (t text) signs(p part) bool {
 	if before == "" && p.at > 0 {
 		before = t.sentences[p.at-1].clauses[0].String()
 	}
-	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !anyOf(c.words, contrary)
+	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !slices.ContainsFunc(c.words, noName)
+}
+
+// noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding".
+func noName(w string) bool {
+	return contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
 }
 
 var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)

@@ -14,30 +14,29 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us we i my our have very really
- quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear clean solid thorough careful quick detailed helpful
- job work stuff effort enjoy hi hello hey dear morning evening afternoon night day weekend regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
- yep sure indeed absolutely definitely exactly happy glad btw fyi finally today always go ahead proceed continue start begin carry move onwards next implement implementing build coding
- write writing make do ship green pass passes use keep document run remember follow commit testing failing style lint format fake existing small short simple tidy stable readable
- consistent minimal end into`)
+var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
+ quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
+ job work stuff effort enjoy hi hello hey dear regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+ yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
+ write writing make do ship green pass passes use run remember follow commit lint fake wow`)
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
-var craft = set(`commits tests test fixtures conventions table unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
- readme changelog entry tabs spaces pytest clock edge cases logger types hints race benchmarks suite code implementation`)
+var craft = set(`commits tests test fixtures conventions unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
+ readme changelog entry tabs spaces pytest clock edge cases logger types hints race benchmarks suite full code implementation`)
 
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
-var thanked = set(`taking being bearing adding keeping making splitting fixing explaining addressing considering comments
- points feedback account changes going over up off again too much just waiting public api`)
+var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
+ points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup`)
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
 var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	// nothing is against it
-	`no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
-	`(?:i am )?out of questions|(?:all )?fail (?:for the right reasons?|as (?:they should|expected|intended))`,
+	`as (?:they|it) should|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
+	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
 	// there is time
-	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over\S+(?: (?:it|this|things))?)|take your time|at your own pace`,
+	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
 	// it is the agent's turn
 	`over to you|off you go|crack on|get (?:to|on with) it|have at it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
@@ -45,32 +44,35 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`you (?:can|may)(?: now)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
 	`(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
 	// how any work is done
-	`(?:do not forget|remember|make sure|be sure)(?: (?:that|to))?|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
+	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
 	`(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|in (?:small|tiny|short) steps`,
 	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
-	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:the|all) \S+) )?afterwards|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:the|all) (?:\S+ )?\S+) before (?:you (?:finish|commit|push)|committing)`,
+	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
 	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
-	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep it boring|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
+	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:(?:code|tests|functions|methods|commits|diffs?|names|modules|docs|files|helpers|api) )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
 	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
 	`(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
-	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|\S+ed)|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
+	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
 	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
 	// cheer
 	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
-	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests))(?: one)?`,
+	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
 // objection is what there may be none of.
 const objection = `(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)`
+
+// checks are what is run or brought up to date when any work is done.
+const checks = `(?:code|tests|(?:test )?suite|linter|formatter|benchmarks|checks|docs|readme|changelog)`
 
 // unit is the first or the next part of the work.
 const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:step|phase|stage|part)|(?:step|phase|stage|part|milestone) (?:1|one|a)|testing|implementing|coding)`
@@ -82,7 +84,7 @@ const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it
 const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
 
 // prepositions begin what belongs to the approval before it: "approved, for staging".
-var prepositions = set("for in on with by as of from per at to without under minus")
+var prepositions = set("than for in on with by as of from per at to without under minus")
 
 // bound begins a time or a case. On its own it is one of the approval before it:
 // "approved, once it is finished".
@@ -115,38 +117,19 @@ func harmless(c clause) bool {
 	if len(rest) == len(c.words) && names(rest) {
 		return false
 	}
-	n := len(rest) // "use table tests for the retries": what the work is about may be anything
-	if n > 5 && rest[n-3] == "for" && rest[n-2] == "the" {
-		rest = rest[:n-1]
-	}
-	if n = len(rest) - 1; n > 0 && rest[n] == "after" {
-		rest = rest[:n]
-	}
-	for i, w := range rest {
-		if known := plain[w] || craft[w]; !known && (i == 0 || contrary[w] || limiting[w] || strings.HasSuffix(w, "'s") || !anyOf(rest[i:min(i+3, len(rest))], heads)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rest, func(w string) bool { return !plain[w] && !craft[w] })
 }
 
-var (
-	// heads are the nouns of how work is done: any word may say which, "pytest
-	// fixtures", but those that leave others out.
-	heads    = set("tests test suite fixtures commits linter formatter docs docstrings style conventions changelog readme")
-	limiting = set("just merely solely few fewer other old previous different alternative better smaller one two three my his her their")
-)
-
-// names tells whether words only name something: "docs and tests", "the small suite".
+// names tells whether words only name something: "docs and tests", "the small suite",
+// "my weekend".
 func names(words []string) bool {
-	alone := func(w string) bool { return craft[w] || quantifiers[w] || determiners[w] || w == "and" }
-	return !slices.ContainsFunc(words, func(w string) bool { return !alone(w) }) ||
-		(quantifiers[words[0]] || determiners[words[0]]) && anyOf(words, craft) && !anyOf(words, acts)
+	alone := func(w string) bool { return craft[w] || determiners[w] || w == "and" }
+	return !slices.ContainsFunc(words, func(w string) bool { return !alone(w) }) || namely[words[0]] && !anyOf(words, acts)
 }
 
 var (
-	quantifiers = set("all every each both these those")
-	acts        = set("is are be have go now next proceed continue start begin use keep run follow commit pass thanks")
+	namely = set("a an the my our your its all every each both these those existing document style job work stuff effort team format code")
+	acts   = set("is are be have it")
 )
 
 // praise are adjectives of what is good about a plan.
@@ -156,7 +139,7 @@ const praise = `clear complete fine good great nice sound solid simple short sma
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) |` +
-	`(?:(?:(?:the|your) (?:\S+ ){1,3}|(?:this|that|it|everything) )(?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
+	`(?:(?:this|that|it|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
 var tail = lazyregexp.New(`^` + after + `$`)
@@ -172,8 +155,10 @@ func leadsTo(p, approval part) bool {
 	if p.sentence.cited || mentions(p.clause.words) {
 		return false
 	}
-	if !same && approval.letter {
-		return !changeVerbs[firstWord(p.clause)] && !demands(p.clause)
+	if !same && approval.letter && joins[p.clause.conj] {
+		first := firstWord(p.clause)
+		return (p.named || p.clause.colon || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
+			p.lead != "" && ownDeed.MatchString(p.lead) && anyOf(p.clause.words, agreeing)) && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
 		return false
@@ -199,27 +184,30 @@ func demands(c clause) bool {
 }
 
 var (
-	demanding = lazyregexp.New(`\b(?:should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
-	mildly    = set("would should part parts half later tomorrow more less rather not no none nothing who he she they his her him their better say says said told tells wrote writes heard yet want need when")
+	demanding = lazyregexp.New(`\b(?:as soon as|once|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	mildly    = set("part later no nothing when")
 )
 
-// letter tells whether the approval ends a text of some length that speaks of
-// reading and agreeing and of nobody else's words.
+// letter tells whether the approval ends a text of some length, each sentence of which
+// speaks of reading and agreeing, or is in a list, and none of somebody else's words.
 func (t text) letter(approval part) bool {
 	var words []string
 	for _, s := range t.sentences[:approval.at] {
-		words = append(words, s.words()...)
+		of := s.words()
+		if (!s.bullet || len(s.clauses) > 1) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !slices.Contains(of, "nothing") && !strings.HasSuffix(strings.Join(of, " "), "as they should") {
+			return false
+		}
+		words = append(words, of...)
 	}
 	if len(words) < 12 || anyOf(words, reports) {
 		return false
 	}
 	last := t.sentences[approval.at-1]
-	apart := approval.sentence.line > last.line+1 && last.end != ':' || len(words) > 40
-	return apart && (anyOf(words, agreeing) || slices.Contains(words, "nothing"))
+	return approval.sentence.line > last.line+1 && last.end != ':' || len(words) > 40
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:(?:after|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+var leadingUp = lazyregexp.New(`^(?:having (?:read|reviewed|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
 	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
@@ -253,7 +241,7 @@ func statement(c clause, further bool) bool {
 		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || determiners[w] || w[0] >= '0' && w[0] <= '9'; {
 		case known:
 			noun = determiners[w] || noun && !breaking[w]
-		case !noun || nouns == maxNouns:
+		case !noun || nouns == maxNouns || thanks[rest[0]]:
 			return false
 		default:
 			nouns++
@@ -264,8 +252,9 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:could (?:be|have|work)|(?:expected|wanted) an? |(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement` +
+	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
+	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // remainder is a clause without the phrases that change nothing. What stands between
@@ -279,20 +268,20 @@ func remainder(c clause) []string {
 }
 
 var (
-	subjects = set("i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
+	subjects = set("here nothing two step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
-	contrary = set("better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
+	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
- answered answers fixed closed resolved settled gone done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident
+ answered answers fixed closed resolved settled done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident ran tested
  nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
 	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely totally whole entire while get got gets two three point points open from into out about how
- what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage ran over doubts reasoning selection set precisely answering worried
- unsure skeptical choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
- solves shows understood finally question questions requirements ticket issue issues meeting call review team once more than pretty fairly still same thing things way wording by between
- of off up since came went clarifying feedback reviewed changes update updates revision version draft`)
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three point points from into out about how
+ what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
+ choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
+ solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
+ of up since came went clarifying feedback reviewed changes update updates revision version`)
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an another our your my with over this")
 	// breaking are words that end a noun and what stands before it.
@@ -300,15 +289,13 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	nothingAgainst = lazyregexp.New(` (?:i )?(?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
-	// changeVerbs ask for a change.
-	changeVerbs = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy sort simplify rephrase specify note make use raise lower skip ignore set call keep leave")
-	softeners   = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
-	topics      = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	titled      = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
-	ownSide     = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
-	objectOnly  = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
+	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
+	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
+	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
+	objectOnly     = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 )
 
 // topic tells whether what stands before a colon can be the user's own lead to a

@@ -66,7 +66,7 @@ var (
 	codeSpan   = lazyregexp.New("`[^`\n]*`")
 	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
 	// asked is the question, quoted, that an approval answers.
-	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|[^\d?]*\b(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
+	asked      = lazyregexp.New(`^[ \t>]*(?:(?:(?:do|would|can|could|will) you )?(?:please )?approve(?: (?:it|this))?( (?:the|this) (?:plan|tests))?|(?:shall|should|may|can) i (?:start|begin|proceed|continue|go ahead)(?: now)?|(?:(?:please |kindly )*(?:read|review|check|look at) (?:it|plan\.md|the (?:plan|tests))(?:,| and)+ )?(?:please )?(?:reply|answer|type|say) "?approved?"?(?: (?:to|and) (?:continue|proceed|start))?)[.?! \t]*$`)
 	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	smile      = lazyregexp.New(`(^|\s)[:=8]'?-?[)D\]](\s|$|[.,!])`)
@@ -315,7 +315,7 @@ func (b *sentenceBuilder) mayName() bool {
 }
 
 // degree are the words before which "so" joins no clauses.
-var degree = set("far long much good fast quick")
+var degree = set("long fast quickly")
 
 // rejoin undoes the cut before a "so" that is no conjunction.
 func (b *sentenceBuilder) rejoin() {
@@ -372,7 +372,7 @@ var contractions = map[string]string{
 	"isnt": "is not", "arent": "are not", "wasnt": "was not", "werent": "were not", "dont": "do not",
 	"doesnt": "does not", "didnt": "did not", "hasnt": "has not", "havent": "have not", "hadnt": "had not",
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
-	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
+	"thx": "thanks", "gn": "good night", "nite": "night", "tmrw": "tomorrow", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
 	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
@@ -397,7 +397,7 @@ func resolve(w string) []string {
 }
 
 // drawnOut are words whose letters people draw out: "yesss", "gooo".
-var drawnOut = set("yes yep yeah yea yup ok okay go sure nice cool good great perfect please thanks lgtm")
+var drawnOut = set("so hi hey yes yep yeah yea yup ok okay go sure nice cool good great perfect please thanks lgtm")
 
 // drawn gives the word that one with letters drawn out stands for.
 func drawn(w string) string {
