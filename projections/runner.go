@@ -243,7 +243,7 @@ type gap struct {
 func (g gap) Unwrap() error { return g.error }
 
 func (g gap) Is(target error) bool {
-	other, is := target.(gap) //nolint:errorlint // what is asked for
+	other, is := target.(gap)
 	return is && g.of == other.of
 }
 
