@@ -57,9 +57,12 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	for within, cancel := c.bounded(ctx); errors.Is(err, errStreamFull) && makesRoom(within, c, main.Aggregate.Kind.Stream()); {
+	if errors.Is(err, errStreamFull) {
+		within, cancel := c.bounded(ctx)
 		defer cancel()
-		position, err = c.publish(ctx, main.Aggregate, message, e)
+		for errors.Is(err, errStreamFull) && makesRoom(within, c, main.Aggregate.Kind.Stream()) {
+			position, err = c.publish(ctx, main.Aggregate, message, e)
+		}
 	}
 	if errors.Is(err, ErrConflict) {
 		position, err = c.resolve(ctx, main, e, err)
@@ -77,8 +80,6 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 
 // makesRoom has old records leave a full stream, and says whether any did in time.
 func makesRoom(ctx context.Context, c *Conn, full schemas.Stream) bool {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
 	room := c.options.Archive.Room.Load()
 	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)(ctx)
 }

@@ -83,7 +83,7 @@ func (c *Conn) After(ctx context.Context, s schemas.Stream, seq uint64) (after u
 		return 0, false, fmt.Errorf("record %d of %s: %w", seq, s, err)
 	}
 	stated := answer.Header.Get(jetstream.ExpectedLastSubjSeqHeader)
-	if answer.Header.Get("Status") != "" {
+	if statusOf(answer) != "" {
 		if err = ErrNotFound; s == ArchivedStream {
 			stated, err = c.options.Archive.expectedBefore(ctx, c, seq)
 		}

@@ -126,12 +126,12 @@ func (c *Conn) several(ctx context.Context, a schemas.Aggregate, from uint64, fn
 		case <-guarded.Done():
 			return causeOf(guarded, guarded.Err())
 		}
-		switch {
-		case first && answer.Header.Get("Status") == noResponders:
+		switch status := statusOf(answer); {
+		case first && status == noResponders:
 			return c.single(ctx, a, from, fn) // which asks the stream's leader
-		case answer.Header.Get("Status") == endOfBatch && answer.Header.Get(pendingHeader) == "0":
+		case status == endOfBatch && answer.Header.Get(pendingHeader) == "0":
 			return ErrNotFound
-		case answer.Header.Get("Status") == endOfBatch:
+		case status == endOfBatch:
 			return nil
 		}
 		// A server that knows no batches sends one record and no end.
@@ -238,15 +238,14 @@ func (c *Conn) lookupDirect(ctx context.Context, s schemas.Stream, q query) (sch
 
 // directRecord is the record in an answer to a direct read, or ErrNotFound.
 func directRecord(s schemas.Stream, answer *nats.Msg) (schemas.Record, error) {
-	if place := added(answer, jetstream.SequenceHeader); place == "" { // there is no message
-		switch status := answer.Header.Get("Status"); status {
-		case "404":
-			return schemas.Record{}, ErrNotFound
-		case noResponders:
-			return schemas.Record{}, translate(nats.ErrNoResponders)
-		default:
-			return schemas.Record{}, fmt.Errorf("direct read: status %s %s", status, answer.Header.Get("Description"))
-		}
+	switch status := statusOf(answer); status {
+	case "":
+	case "404":
+		return schemas.Record{}, ErrNotFound
+	case noResponders:
+		return schemas.Record{}, translate(nats.ErrNoResponders)
+	default:
+		return schemas.Record{}, fmt.Errorf("direct read: status %s %s", status, answer.Header.Get("Description"))
 	}
 	seq, err := strconv.ParseUint(added(answer, jetstream.SequenceHeader), 10, 64)
 	if err != nil {
@@ -300,6 +299,14 @@ func added(answer *nats.Msg, name string) string {
 		return ""
 	}
 	return all[len(all)-1]
+}
+
+// statusOf is what a server says where there is no message, "" of a message.
+func statusOf(answer *nats.Msg) string {
+	if added(answer, jetstream.SequenceHeader) != "" {
+		return ""
+	}
+	return answer.Header.Get("Status")
 }
 
 // directHeaders are added by the server to the answer of a direct read.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -19,6 +20,8 @@ type memoryLog struct {
 	quarantined []string // "stream/seq", one for each call of Quarantine
 	// fail, if set, is asked before every operation.
 	fail func(op string) error
+	// gap, if set, is a stream of which the next record is missing.
+	gap schemas.Stream
 }
 
 func newMemoryLog() *memoryLog {
@@ -99,9 +102,12 @@ func (l *memoryLog) Follow(ctx context.Context, s schemas.Stream, after uint64, 
 			return err
 		}
 		l.mu.Lock()
-		grown := l.grown
+		grown, gap := l.grown, l.gap == s
 		all := l.streams[s]
 		l.mu.Unlock()
+		if gap {
+			return bus.ErrGap
+		}
 		for after < uint64(len(all)) {
 			if err := ctx.Err(); err != nil {
 				return err

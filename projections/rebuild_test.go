@@ -266,6 +266,32 @@ func TestNobodyWaitsBehindAGap(t *testing.T) {
 	r.want("all", 9)
 }
 
+// TestOneStreamsGapHoldsNoOther: a view of two streams shows what comes in the whole one,
+// and who waits for that is not told of the gap.
+func TestOneStreamsGapHoldsNoOther(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	r := start(t, l, s, projections.Options{}, tally{})
+	prompts(l, 9)
+	if err := r.WaitFor(t.Context(), "tally", sessions(9)); err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.gap = schemas.StreamSessions
+	l.changed()
+	l.mu.Unlock()
+	prompts(l, 1)
+	if err := r.WaitFor(t.Context(), "tally", sessions(10)); !errors.Is(err, bus.ErrGap) {
+		t.Errorf("behind a gap: %v", err)
+	}
+	for range 100 {
+		at := l.publish(schemas.Event{ID: bus.NewID(), Time: epoch, Aggregate: schemas.Memory("m"), Actor: schemas.Writ("test"), Data: schemas.DriftRaised{Alarm: "a"}})
+		if err := r.WaitFor(t.Context(), "tally", at); err != nil {
+			t.Fatalf("in another stream: %v", err)
+		}
+	}
+}
+
 func TestPanicStopsTheViewOnly(t *testing.T) {
 	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
 	defer s.Close()

@@ -163,14 +163,20 @@ func (v *runner) serve() error {
 func (v *runner) followAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var all sync.WaitGroup
+	var all, caught sync.WaitGroup
+	caught.Add(len(v.in.streams))
 	errs := make([]error, len(v.in.streams))
 	for i, s := range v.in.streams {
 		all.Go(func() {
 			defer cancel()
-			if errs[i] = v.catchUp(ctx, s, false); errs[i] == nil {
+			errs[i] = v.catchUp(ctx, s, false)
+			caught.Done()
+			switch {
+			case errs[i] == nil:
 				v.update(func() { v.trouble = nil })
 				errs[i] = v.follow(ctx, s, false)
+			case errors.Is(errs[i], bus.ErrGap):
+				caught.Wait() // what this stream lacks takes nothing from the others
 			}
 		})
 	}
@@ -220,9 +226,25 @@ func (v *runner) follow(ctx context.Context, s schemas.Stream, untilEnd bool) er
 		return v.take(ctx, s, records)
 	})
 	if err != nil {
-		return fmt.Errorf("follow %s after %d: %w", s, after, err)
+		err = fmt.Errorf("follow %s after %d: %w", s, after, err)
 	}
-	return nil
+	if errors.Is(err, bus.ErrGap) {
+		return gap{s, err}
+	}
+	return err
+}
+
+// gap is the error of a stream that lacks records, and is any other gap in that stream.
+type gap struct {
+	of schemas.Stream
+	error
+}
+
+func (g gap) Unwrap() error { return g.error }
+
+func (g gap) Is(target error) bool {
+	other, is := target.(gap)
+	return is && g.of == other.of
 }
 
 func (v *runner) reached(s schemas.Stream, seq uint64) {
@@ -325,6 +347,7 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 		v.mu.Lock()
 		done := v.serving && v.positions[s] >= seq
 		stopped, cause := v.state == Stopped, v.trouble
+		lacks := errors.Is(cause, gap{of: s}) || !v.serving && errors.Is(cause, bus.ErrGap)
 		if v.progress == nil {
 			v.progress = make(chan struct{})
 		}
@@ -344,7 +367,7 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 			return fmt.Errorf("%w: %w", ErrStopped, cause)
 		case given:
 			return answer
-		case errors.Is(cause, bus.ErrGap): // no waiting mends it
+		case lacks: // no waiting mends it
 			return fmt.Errorf("projections: wait for %s at %s/%d: %w", v.p.Name(), s, seq, cause)
 		}
 		if !awaiting {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -400,6 +401,35 @@ func TestMachinesShareAPlace(t *testing.T) {
 	must(t, os.RemoveAll(elses.Dir))
 	if _, err := backup.Find(f.backups); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCopiesPruneTheirOwn: a log that goes on from a backup at the same path of another
+// machine removes none of the first one's backups, and those from before folders had
+// names are anybody's.
+func TestCopiesPruneTheirOwn(t *testing.T) {
+	f := newFolder(t)
+	earlier, first, second := f.source(), f.source(), f.source()
+	earlier.Identity, earlier.Instance, second.Host, second.Instance = "", "", "there", "i-2"
+	var made []string
+	for _, from := range []backup.Source{earlier, first, second, second} {
+		one, err := backup.Create(t.Context(), f.backups, from)
+		must(t, err)
+		made = append(made, one.Dir)
+	}
+	removed, err := backup.Prune(f.backups, second, 1)
+	if err != nil || !slices.Equal(removed, made[2:3]) {
+		t.Errorf("the copy removed %v of %v, %v", removed, made, err)
+	}
+	removed, err = backup.Prune(f.backups, first, 1)
+	if err != nil || !slices.Equal(removed, made[:1]) {
+		t.Errorf("the first removed %v of %v, %v", removed, made, err)
+	}
+	must(t, errors.Join(os.RemoveAll(made[1]), os.RemoveAll(made[3])))
+	again, err := backup.Create(t.Context(), f.backups, earlier)
+	must(t, err)
+	if found, err := backup.Find(f.backups); err != nil || found != again.Dir {
+		t.Errorf("found %s, %v", found, err)
 	}
 }
 

@@ -48,6 +48,7 @@ type Manifest struct {
 	DataDir    string            `json:"data_dir"`    // that was copied
 	Host       string            `json:"host,omitempty"`
 	Identity   string            `json:"identity,omitempty"` // of the log
+	Instance   string            `json:"instance,omitempty"` // of the data folder
 	Time       time.Time         `json:"time"`               // of the cut, in UTC
 	Streams    map[string]Stream `json:"streams"`
 	Files      []File            `json:"files"`

@@ -147,7 +147,7 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 		return Manifest{}, err
 	}
 	defer func() { _ = cut.Close() }() // what is left is removed at the next start
-	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Identity: s.Identity, Time: s.time()}
+	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Identity: s.Identity, Instance: s.Instance, Time: s.time()}
 	for _, part := range cut.Parts {
 		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
 			return Manifest{}, err
@@ -348,9 +348,12 @@ func List(dir string) (all []Backup, err error) {
 }
 
 // Old are the oldest of a data folder's backups beyond the newest keep ones, which
-// is at least 1; all are in the order of their times.
+// is at least 1; all are in the order of their times. Those of a copy of the log, at the
+// same path of another machine, are that one's to remove.
 func Old(all []Backup, s Source, keep int) []Backup {
-	all = slices.DeleteFunc(slices.Clone(all), func(b Backup) bool { return !b.of(s) })
+	all = slices.DeleteFunc(slices.Clone(all), func(b Backup) bool {
+		return !b.of(s) || b.Instance != "" && s.Instance != "" && b.Instance != s.Instance
+	})
 	return all[:max(0, len(all)-max(keep, 1))]
 }
 

@@ -394,15 +394,17 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	unsaid := func(warning string) {
-		if len(server.Findings()) == 0 { // else what was found is what is missing
-			d.warn(warning)
-		}
+	err = errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(),
+		ledger.RecordLost(ctx, d.conn, d.log, d.layout.Log(), d.layout.Audit(), d.layout.Views(), d.warn))
+	if err == nil {
+		ledger.SayAgain(ctx, d.conn, d.log, func(warning string) {
+			if len(server.Findings()) == 0 { // else what was found is what is missing
+				d.warn(warning)
+			}
+		})
+		err = ledger.EraseForgotten(ctx, d.conn, server, d.layout.Log(), d.layout.Views(), d.logger)
 	}
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(),
-		ledger.RecordLost(ctx, d.conn, d.log, d.layout.Log(), d.layout.Audit(), d.layout.Views(), d.warn),
-		ledger.SayAgain(ctx, d.conn, d.log, unsaid),
-		ledger.EraseForgotten(ctx, d.conn, server, d.layout.Log(), d.layout.Views(), d.logger)); err != nil {
+	if err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

@@ -47,6 +47,7 @@ type archiving struct {
 	ctx      context.Context //nolint:containedctx // of the test
 	most     int64           // bytes of a stream
 	stop     func()
+	creds    embedded.Credentials
 	told     []string // of segments that the log lost, at the last start
 }
 
@@ -64,6 +65,7 @@ func (a *archiving) open(t *testing.T) {
 	t.Helper()
 	creds, err := embedded.LoadOrCreateCredentials(a.file("credentials"))
 	must(t, err)
+	a.creds = creds
 	a.server, err = embedded.Start(t.Context(), embedded.Options{Dir: a.file("streams"), Users: creds.Users(), Durability: embedded.Interval})
 	must(t, err)
 	if found := a.server.Findings(); len(found) > 0 {
@@ -76,7 +78,7 @@ func (a *archiving) open(t *testing.T) {
 	a.log = a.conn.Writer(bus.WriterOptions{})
 	must(t, RecordLost(t.Context(), a.conn, a.log, a.file("streams"), a.file("audit"), a.file("views"), func(w string) { t.Error(w) }))
 	a.told = nil
-	must(t, SayAgain(t.Context(), a.conn, a.log, func(w string) { a.told = append(a.told, w) }))
+	SayAgain(t.Context(), a.conn, a.log, func(w string) { a.told = append(a.told, w) })
 	must(t, EraseForgotten(t.Context(), a.conn, a.server, a.file("streams"), a.file("views"), slog.New(slog.DiscardHandler)))
 	must(t, os.MkdirAll(a.file("views"), 0o700))
 	store, err := pebblestore.Open(a.file("views"), pebblestore.Options{})
@@ -672,6 +674,44 @@ func TestSegmentsAreSaidAgain(t *testing.T) {
 			}
 			must(t, a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func([]schemas.Record) error { return nil }))
 		})
+	}
+}
+
+// TestAFullDiskHoldsNoStart: that nothing can be said again now is told, and no reason to
+// stay down; the next start says it.
+func TestAFullDiskHoldsNoStart(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	a.session(t, "live", 1, false)
+	a.run(t)
+	want, err := bus.Archived(t.Context(), a.conn)
+	must(t, err)
+	a.stop()
+	store := a.file("streams")
+	block := filepath.Join(embedded.StreamDir(store, string(schemas.StreamQuarantine)), "msgs", "1.blk")
+	body, err := os.ReadFile(block)
+	must(t, err)
+	named := []byte(want[0].Path)
+	must(t, os.WriteFile(block, bytes.ReplaceAll(body, named, bytes.ToUpper(named)), 0o600))
+	_, err = embedded.Repair(store, "")
+	must(t, err)
+	must(t, os.Rename(a.file("archive"), a.file("away")))
+	a.open(t)
+	must(t, os.Rename(a.file("away"), a.file("archive")))
+	full, err := bus.Connect(t.Context(), func() bus.Options {
+		own := a.creds[embedded.RoleDaemon]
+		return bus.Options{Dial: a.server.Dial, User: own.User, Password: own.Password, Ready: func() error { return bus.ErrDiskFull }}
+	}())
+	must(t, err)
+	defer full.Close()
+	a.told = nil
+	SayAgain(t.Context(), a.conn, full.Writer(bus.WriterOptions{}), func(w string) { a.told = append(a.told, w) })
+	if len(a.told) != 1 || !strings.Contains(a.told[0], bus.ErrDiskFull.Error()) {
+		t.Errorf("told %q", a.told)
+	}
+	a.again(t)
+	if got, err := bus.Archived(t.Context(), a.conn); err != nil || len(a.told) > 0 || cmp.Diff(want, got) != "" {
+		t.Errorf("%v, told %q, %v", got, a.told, err)
 	}
 }
 

@@ -87,7 +87,9 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 		switch _, there := segmentAt(theirs, nil, p.First); {
 		case backup != "" && len(there) > 0:
 			out.How = blockfile.Restored
-			_, err = segment.Write(out.Kept, there)
+			if _, err = segment.Write(out.Kept, there); err == nil { // as above
+				err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
+			}
 			out.Last, out.Kept = there[len(there)-1].Seq, ""
 		case giveUp:
 			out.How, out.Kept = blockfile.Lost, ""
@@ -100,8 +102,15 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 
 // SayAgain has the log say anew where archived records are, where it lost what it said: of
 // each segment that lies beside the others under the name that it was given. Whether its
-// records are those that were signed, the audit tells as of any. warn is told of the rest.
-func SayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(string)) error {
+// records are those that were signed, the audit tells as of any. warn is told of the rest,
+// and of what failed, such as a disk that is full: the next start goes on with it.
+func SayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(string)) {
+	if err := sayAgain(ctx, conn, log, warn); err != nil {
+		warn(fmt.Sprintf("where archived records are is not said again: %v. The next start tries", err))
+	}
+}
+
+func sayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(string)) error {
 	parts, err := bus.Archived(ctx, conn)
 	lost, lostErr := conn.Lost(ctx, bus.ArchivedStream)
 	state, stateErr := bus.Stored(ctx, conn, bus.ArchivedStream)
