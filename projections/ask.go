@@ -69,7 +69,7 @@ func (r *Runtime) await(ctx context.Context, s schemas.Stream, view string, enou
 func (v *runner) building() error {
 	done, left := v.pace.left(v.positions, time.Now())
 	text := schemas.ViewStatus{State: string(Rebuilding), Done: done, LeftMillis: left.Milliseconds()}.Progress()
-	return schemas.Faultf(schemas.CodeNotReady, "the view %s is being built from the log: %s. Ask again then; writ status shows how far it is", v.p.Name(), text)
+	return schemas.Faultf(schemas.CodeNotReady, "the view %s is being built from the log: %s. Ask again then; `writ status` shows how far it is.", v.p.Name(), text)
 }
 
 // Ask answers a request about one view.

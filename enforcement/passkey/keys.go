@@ -95,7 +95,7 @@ func (s State) Find(which string) (Key, error) {
 		}
 	}
 	if len(found) != 1 {
-		return Key{}, refused("%d passkeys are called %q or have an id that begins so; writ approve passkey list shows them", len(found), which)
+		return Key{}, refused("%d passkeys are called %q or have an id that begins so; `writ approve passkey list` shows them.", len(found), which)
 	}
 	return found[0], nil
 }

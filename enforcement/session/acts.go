@@ -222,7 +222,7 @@ func (v *Service) act(ctx context.Context, id string, actor schemas.Actor, comma
 // known returns a session that exists.
 func (v *Service) known(ctx context.Context, id string) (enforcement.State, error) {
 	if id == "" {
-		return enforcement.State{}, schemas.Faultf(schemas.CodeBadRequest, "no session is named. Give --session ID; writ session list shows them")
+		return enforcement.State{}, schemas.Faultf(schemas.CodeBadRequest, "no session is named. Give --session ID; `writ session list` shows them.")
 	}
 	state, seq, err := v.sessions.State(ctx, id)
 	if err != nil {
@@ -232,7 +232,7 @@ func (v *Service) known(ctx context.Context, id string) (enforcement.State, erro
 		return state, err
 	}
 	if seq == 0 {
-		return state, schemas.Faultf(schemas.CodeNotFound, "there is no session %q. writ session list shows them", id)
+		return state, schemas.Faultf(schemas.CodeNotFound, "there is no session %q. `writ session list` shows them.", id)
 	}
 	return state, nil
 }

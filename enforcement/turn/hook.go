@@ -101,7 +101,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.Problem.Error() + ". The strict defaults are in force until it is mended.")
 		}
 		if without && (t.Kind == host.Prompt || t.Kind == host.SessionStart) {
-			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: the rules are still being brought in, so some may be missing here; the next prompt finds them all.")
+			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: the rules are still being brought in, so until then some may be missing.")
 		}
 		if cut {
 			a.Notice = strings.TrimSpace(a.Notice + fmt.Sprintf("\nwrit: the prompt is longer than %d KiB. What is left of it was recorded, and acts for nobody; put long texts into a file.", host.MaxPrompt>>10))

@@ -121,7 +121,7 @@ func (d desk) sessionOf(ctx context.Context, asked string) (session string, amon
 		if d.HostSession != "" {
 			return d.HostSession, 0, nil
 		}
-		return "", 0, fmt.Errorf("which session is meant, is missing: give \"session\"; `writ session list` shows them")
+		return "", 0, fmt.Errorf("no session is named: give \"session\"; `writ session list` shows them")
 	}
 	list, err := ask[schemas.SessionList](ctx, d, schemas.SvcSessions, schemas.SessionQuery{Project: d.Project})
 	if err != nil {

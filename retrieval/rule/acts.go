@@ -115,7 +115,7 @@ func (c Revert) decide(s State) (Decision, error) {
 	case !s.Exists():
 		return Decision{}, NoSuch(id)
 	case c.To < 1 || c.To > s.Revisions:
-		return refuse(schemas.CodeBadRequest, "rule %s has the revisions 1 to %d, not %d. writ rule log %s shows them", id, s.Revisions, c.To, id)
+		return refuse(schemas.CodeBadRequest, "rule %s has the revisions 1 to %d, not %d. `writ rule log %s` shows them.", id, s.Revisions, c.To, id)
 	case !c.Then.Exists():
 		return refuse(schemas.CodeRefused, "revision %d of %s has no content to go back to", c.To, id)
 	case c.Unfit != "":

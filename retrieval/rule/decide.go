@@ -70,7 +70,7 @@ func refuse(code, format string, args ...any) (Decision, error) {
 
 // NoSuch is the refusal of a command on a rule that is not there.
 func NoSuch(id string) error {
-	return schemas.Faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", id)
+	return schemas.Faultf(schemas.CodeNotFound, "there is no rule %q. `writ rule list` shows them.", id)
 }
 
 // Hash names a file's content, as an import keeps it.

@@ -222,9 +222,9 @@ func TestNoPrefixIsSaidTwice(t *testing.T) {
 func TestWhatMayBeMeantIsNamed(t *testing.T) {
 	notFound := func(text string) error { return &bus.ServiceError{Code: schemas.CodeNotFound, Text: text} }
 	s := &services{replies: map[string]any{
-		schemas.SvcRule:     notFound(`there is no rule "GO-ERR-WRAP-01". writ rule list shows them`),
+		schemas.SvcRule:     notFound("there is no rule \"GO-ERR-WRAP-01\". `writ rule list` shows them."),
 		schemas.SvcRules:    schemas.RuleList{Rules: []schemas.RuleSummary{{ID: "GO-ERR-WRAP-001"}, {ID: "PY-X-001"}}},
-		schemas.SvcSession:  notFound(`there is no session "nightly-2". writ session list shows them`),
+		schemas.SvcSession:  notFound("there is no session \"nightly-2\". `writ session list` shows them."),
 		schemas.SvcSessions: schemas.SessionList{Sessions: []schemas.SessionSummary{{Session: "nightly-1"}}},
 	}}
 	for line, want := range map[string]string{

@@ -93,7 +93,7 @@ func choose(layout config.Layout, name string) (value string, e sized, err error
 		return "", nil, err
 	}
 	if _, err := os.Stat(full); err != nil {
-		return "", nil, fmt.Errorf("there is no embedder %q: writ model list shows them; a folder with a model or the file of a table will do, an endpoint is set in %s", name, layout.Settings())
+		return "", nil, fmt.Errorf("there is no embedder %q. `writ model list` shows them; a folder with a model or the file of a table will do, an endpoint is set in %s", name, layout.Settings())
 	}
 	model, _, err := loadModel(full)
 	if err != nil {

@@ -172,7 +172,7 @@ func (v *Service) show(ctx context.Context, q schemas.AgentQuery) (schemas.Agent
 	err := v.Kept.Read(ctx, projections.ViewAgentRuns, func(r projections.Reader) error {
 		s, found, err := v.Kept.Views.runs.Run(r, q.Run)
 		if err == nil && !found {
-			err = schemas.Faultf(schemas.CodeNotFound, "there is no run %q. writ agent list shows them", q.Run)
+			err = schemas.Faultf(schemas.CodeNotFound, "there is no run %q. `writ agent list` shows them.", q.Run)
 		}
 		view.AgentSummary = summaryOf(s)
 		return err
@@ -193,7 +193,7 @@ func (v *Service) show(ctx context.Context, q schemas.AgentQuery) (schemas.Agent
 			size += len(e.Data)
 		}
 		if size > shownBytes {
-			return view, schemas.Faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. writ log --stream agents shows them", q.Run, shownBytes>>20)
+			return view, schemas.Faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. `writ log --stream agents` shows them.", q.Run, shownBytes>>20)
 		}
 	}
 	return view, nil

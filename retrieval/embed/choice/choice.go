@@ -71,7 +71,7 @@ func Open(s Settings) Embedder {
 		e.Beside = statErr == nil && info.IsDir() // a trained table is a file, and fast
 		e.Embedder, err = embed.Load(s.Name, embed.Options{})
 	default:
-		err = fmt.Errorf("there is no embedder %q: use minilm, static, none, a pulled model (writ model list shows them), the folder of one (an absolute path) or the URL of an endpoint", s.Name)
+		err = fmt.Errorf("there is no embedder %q: use minilm, static, none, a pulled model (`writ model list` shows them), the folder of one (an absolute path) or the URL of an endpoint", s.Name)
 	}
 	if err != nil {
 		return Embedder{Problem: err.Error()}

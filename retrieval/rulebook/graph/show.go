@@ -37,7 +37,7 @@ func (s *Service) show(ctx context.Context, q schemas.GraphQuery) (view schemas.
 	nodes = slices.DeleteFunc(nodes, schemas.Rule.Proposed)
 	view, found := neighbourhood(nodes, q.ID, q.Depth)
 	if !found {
-		return view, schemas.Faultf(schemas.CodeNotFound, "there is no node %q in the graph. writ rule list shows them", q.ID)
+		return view, schemas.Faultf(schemas.CodeNotFound, "there is no node %q in the graph. `writ rule list` shows them.", q.ID)
 	}
 	return view, nil
 }

@@ -41,7 +41,7 @@ func (a *Client) ResolveSession(ctx context.Context, what, flag string) (string,
 	}
 	root, found := config.FindProject(a.Env.Dir)
 	if !found {
-		return "", Usage(what+": which session is meant, is missing",
+		return "", Usage(what+": no session is named",
 			"Give --session (`writ session list` shows them), or run this in a project that uses Writ.")
 	}
 	list, err := Ask[schemas.SessionList](ctx, a, RoleHook, what, schemas.SvcSessions, schemas.SessionQuery{Project: root})

@@ -39,8 +39,7 @@ log. So publish checkpoints to a place that he cannot write to, in config.yaml:
 
   audit_publish:
     - /mnt/other/writ.checkpoints          a file: checkpoints are appended
-    - /srv/evidence/writ/                  a folder, such as a git repository:
-                                           the hashes of all records too
+    - /srv/evidence/writ/                  a folder: the hashes of all records too
     - https://example.org/checkpoints      they are posted
     - nats://user:pass@host:4222/subject   a stream there stores them
 

@@ -124,16 +124,16 @@ func (a *app) foreground(ctx context.Context, f upFlags, self, dataDir string) e
 	ended := make(chan error, 1)
 	go func() { ended <- child.Wait() }()
 	at, err := a.awaitChild(ctx, dataDir, child.Process.Pid, ended)
-	if err != nil {
-		return errors.Join(err, a.stopChild(child, ended))
-	}
-	if a.JSON {
+	if err == nil && a.JSON {
 		err = a.PrintJSON(upReply{Endpoint: at})
-	} else {
+	} else if err == nil {
 		err = a.tourIfWanted(ctx, f, self)
 	}
 	if err != nil {
-		return errors.Join(err, a.stopChild(child, ended))
+		if stopped := a.stopChild(child, ended); ctx.Err() == nil {
+			return errors.Join(err, stopped)
+		}
+		return nil //nolint:nilerr // it was interrupted, and what did not come of it is no fault
 	}
 	a.Note("The daemon runs (process %d, %s). Ctrl-C stops it.", at.PID, at.URL)
 	select {

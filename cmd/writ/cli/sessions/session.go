@@ -189,9 +189,9 @@ func (a *app) showChanges(c schemas.SessionChanges) {
 // allowed says what allowed a change, and whether it is still there.
 func (a *app) allowed(f schemas.SessionChange) string {
 	st := a.Env.Style(a.Out)
-	by := "in " + client.Dash(client.JoinNonEmpty(", ", f.Mode, f.Phase))
+	by := "in " + cmp.Or(client.JoinNonEmpty(", ", f.Mode, f.Phase), "no mode")
 	if f.Gate != "" {
-		by = f.Gate + " approved by " + schemas.ChannelText(f.Channel) + " (" + client.Shorten(f.Fingerprint, 13) + ")"
+		by = "by the approved " + f.Gate + " (" + client.Shorten(f.Fingerprint, 13) + ")"
 	}
 	unapproved, since := "", ""
 	if f.Unapproved {

@@ -123,7 +123,7 @@ function holds(state, rows) {
   if (state.came > state.all.length) parts.push(`${n(state.came - state.all.length)} older ones are not held here any more`);
   if (state.before) parts.push(`the log's first ${n(state.before)} records were not looked through`);
   const leftOut = state.came > rows || state.before > 0;
-  return [`${parts.join('; ')}.`, leftOut && [' All of them: ', h('code', {}, 'writ replay --type tool.decided')],
+  return [`${parts.join('; ')}.`, leftOut && [' All of them: ', h('code', {}, 'writ log --type tool.decided')],
     state.paused && h('strong', {}, ` Paused; ${n(state.waits.length)} came since.`)];
 }
 

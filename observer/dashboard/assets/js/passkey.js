@@ -64,7 +64,7 @@ export async function passkeys() {
     { head: 'Approvals', number: true, cell: (p) => p.uses },
     { head: 'Last', cell: (p) => (p.used ? ago(p.used) : 'never') },
     { head: 'Counter', cell: (p) => (p.counter_fell ? chip(`fell ${p.counter_fell} times: it may have been copied`, 'bad') : '') },
-  ], all, 'None is enrolled. `writ approve passkey add`, in a terminal of your own, enrols one.'));
+  ], all, ['None is enrolled. ', h('code', {}, 'writ approve passkey add'), ', in a terminal of your own, enrols one.']));
 }
 
 /** acceptance shows what a project's settings ask for beyond what was accepted, and takes the person's yes. */

@@ -26,7 +26,7 @@ export function waiting(offer, keys) {
   if (keys > 0 && !able()) approves(`Approve the ${offer.gate} with a passkey`, async (shown) => ({ signed: await signed(shown) }));
   buttons.push(h('button', { class: 'no', type: 'button', onclick: (e) => (why.value.trim() ? done('decline', () => ({ reason: why.value }))(e) : (say('Say what should change first.'), why.focus())) }, 'Decline'));
   return h('section', { class: 'card call', 'aria-label': `The ${offer.gate} waits` },
-    h('h2', {}, `The ${offer.gate} ${offer.gate === 'tests' ? 'wait' : 'waits'} for your approval${offer.title ? `: ${offer.title}` : ''}`),
+    h('h2', {}, `The ${offer.gate} ${problems.length > 0 ? 'cannot be approved yet' : offer.gate === 'tests' ? 'wait for your approval' : 'waits for your approval'}${offer.title ? `: ${offer.title}` : ''}`),
     offer.wish && h('p', {}, chip('you asked for'), ` ${offer.wish}`),
     offer.declined && h('p', {}, chip('declined', 'warn'), ` You asked: ${offer.declined}`),
     offer.second && h('p', {}, chip('two persons'), ` ${offer.second}`),
@@ -38,7 +38,7 @@ export function waiting(offer, keys) {
     offer.too_weak && buttons.length < 2 && h('p', {}, `A button is not enough here: ${offer.too_weak}.`),
     offer.gate === 'tests' && !(offer.seen || []).length && h('p', {}, chip('not run', 'warn'), ' No test was run: none was seen red.'),
     offer.files.map((f) => file(f, offer)),
-    h('p', { class: 'small soft' }, `You approve exactly this, fingerprint ${short(offer.fingerprint, 13)}. A later change takes the approval back.`),
+    problems.length === 0 && h('p', { class: 'small soft' }, `You approve exactly this (fingerprint ${short(offer.fingerprint, 13)}). A later change takes the approval back.`),
     why, h('div', { class: 'row' }, buttons));
 }
 

@@ -48,7 +48,7 @@ const columns = [
   { head: 'Followed', number: true, cell: (r) => r.followed },
   { head: 'Ignored', number: true, cell: (r) => r.ignored },
   { head: 'Weight', cell: (r) => graduation(r.ladder) },
-  { head: 'Last', cell: (r) => h('span', { class: 'soft' }, ago(r.last)) },
+  { head: 'Last', cell: (r) => h('span', { class: 'soft whole' }, ago(r.last)) },
 ];
 
 function graduation(l) {

@@ -24,7 +24,7 @@ export function sessions(main, signal) {
       fill(queue, [...known].map(([key, one]) => callFor(one, key, open, keys.passkeys.length)));
       queue.dataset.shown = [...known.keys()].join();
     }
-    fill(list, card('', table('Sessions', columns, all.sessions, 'No agent has worked under guard yet. `writ init` in a project puts it under guard.')));
+    fill(list, card('', table('Sessions', columns, all.sessions, ['No agent has worked under guard yet. ', h('code', {}, 'writ init'), ' in a project puts it under guard.'])));
   });
 }
 
@@ -49,7 +49,7 @@ function tiles(activity, status, counts, others) {
     [counts.live, `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
     [sum(24, 'allowed'), 'allowed, 24 h'],
     [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
-    [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; rules followed ${sum(168, 'followed')}, not ${sum(168, 'ignored')}`],
+    [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; ${sum(168, 'followed')} rules followed, ${sum(168, 'ignored')} not`],
     [recent.length ? `${tidy(slowest)} ms` : '–', 'slowest p95 of retrieval, last hour'],
     behind > 0 && [behind, 'events the views are behind'],
   ].filter(Boolean).map(([n, text]) => h('div', { class: 'tile' }, h('b', {}, n), h('span', {}, text))));

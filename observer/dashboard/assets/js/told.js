@@ -17,7 +17,7 @@ export function told(e) {
     'tool.finished': () => `${d.tool}${d.failed ? ' failed' : ''} ${(d.files || []).map((f) => f.path).join(', ')}`,
     'mode.changed': () => `${d.from || 'none'} → ${d.to}`,
     'phase.changed': () => `${d.from || ''} → ${d.to} ${d.reason || ''}`,
-    'gate.approved': () => `${d.gate} approved by ${by(d.channel)} (${d.assurance}), now ${d.next_phase || 'as before'}`,
+    'gate.approved': () => `${d.gate} approved by ${by(d.channel)}${by(d.channel).startsWith(d.assurance) ? '' : ` (${d.assurance})`}, now ${d.next_phase || 'as before'}`,
     'passkey.enrolled': () => `the passkey ${d.name} was enrolled`,
     'passkey.removed': () => 'a passkey was removed',
     'passkey.used': () => `the ${d.gate} of ${d.session} signed${d.counter_was ? ', with a counter that fell' : ''}`,
