@@ -35,7 +35,7 @@ type CheckContent struct {
 	Found []schemas.Violation
 	// Present are the keys of all violations in the file as it stands.
 	Present []string
-	// Ran are the rules whose checks are about the file.
+	// Ran are the rules whose checks had something to look at in the change.
 	Ran       []string
 	ToolUseID string
 }

@@ -224,16 +224,37 @@ func compile(id string, from schemas.Check) (*compiled, []Problem) {
 // Len is the number of checks.
 func (s *Set) Len() int { return len(s.checks) }
 
-// Rules are the ids of the rules with a check that looks at this file, whether
-// it finds something or not. The content serves to tell the language where the
-// name does not; it may be nil.
-func (s *Set) Rules(name string, content []byte) []string {
-	name = clean(name)
+// Rules are the ids of the rules whose check had something to look at in the changed
+// lines of a file, every line when changed is nil: what every violation has, such as
+// the name of the function called, whether it is one or not.
+func (s *Set) Rules(name string, content []byte, changed []Range) []string {
 	var out []string
-	for c := range s.of(name, Language(name, content)) {
-		out = append(out, c.rule)
+	for c, src := range s.looking(name, content, changed) {
+		if c.query != nil && c.query.concerns(src) || c.pattern != nil && len(c.pattern.candidates(src, changed)) > 0 {
+			out = append(out, c.rule)
+		}
 	}
 	return out
+}
+
+// looking are the checks that look at the changed lines of a file, with the file.
+func (s *Set) looking(name string, content []byte, changed []Range) iter.Seq2[*compiled, *source] {
+	return func(yield func(*compiled, *source) bool) {
+		if len(content) > MaxBytes || changed != nil && len(changed) == 0 || isBinary(content) {
+			return
+		}
+		name = clean(name)
+		language := Language(name, content)
+		var src *source
+		for c := range s.of(name, language) {
+			if src == nil {
+				src = newSource(name, language, content)
+			}
+			if !yield(c, src) {
+				return
+			}
+		}
+	}
 }
 
 // of are the checks that look at a file of this name and language.
@@ -256,17 +277,8 @@ func (s *Set) of(name, language string) iter.Seq[*compiled] {
 //
 // A finding of a query that spans lines counts when one of its lines changed.
 func (s *Set) Run(name string, content []byte, changed []Range) []Finding {
-	if len(content) > MaxBytes || changed != nil && len(changed) == 0 || isBinary(content) {
-		return nil
-	}
-	name = clean(name)
-	language := Language(name, content)
-	var src *source
 	var out []Finding
-	for c := range s.of(name, language) {
-		if src == nil {
-			src = newSource(name, language, content)
-		}
+	for c, src := range s.looking(name, content, changed) {
 		out = append(out, c.run(src, changed)...)
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int {

@@ -178,7 +178,7 @@ func TestDeferred(t *testing.T) {
 			if got, want := set.Run(name, src, nil), compiled.Run(name, src, nil); !slices.Equal(got, want) {
 				t.Errorf("%s: %s: found %v, want %v", change, name, got, want)
 			}
-			if got, want := set.Rules(name, nil), compiled.Rules(name, nil); !slices.Equal(got, want) {
+			if got, want := set.Rules(name, src, nil), compiled.Rules(name, src, nil); !slices.Equal(got, want) {
 				t.Errorf("%s: %s: rules %v, want %v", change, name, got, want)
 			}
 		}
@@ -235,7 +235,7 @@ func TestDeferredKeepsNoDocument(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("a check that nobody asked for keeps the document of its rule")
 	}
-	if got := set.Rules("a.go", nil); !slices.Equal(got, []string{"A-GO-001"}) {
+	if got := set.Rules("a.go", []byte("one"), nil); !slices.Equal(got, []string{"A-GO-001"}) {
 		t.Errorf("Rules = %v", got)
 	}
 }
@@ -246,8 +246,31 @@ func TestRules(t *testing.T) {
 		{ID: "A-ANY-001", Check: &schemas.Check{Pattern: "x"}},
 		{ID: "C-PY-001", Check: &schemas.Check{Language: "python", Pattern: "x"}},
 	})
-	if got, want := set.Rules("a.go", nil), []string{"A-ANY-001", "B-GO-001"}; !slices.Equal(got, want) {
+	if got, want := set.Rules("a.go", []byte("x"), nil), []string{"A-ANY-001", "B-GO-001"}; !slices.Equal(got, want) {
 		t.Errorf("Rules = %v, want %v", got, want)
+	}
+}
+
+// TestRulesHadSomethingToLookAt: a rule about SQL is not kept to by a change without any.
+func TestRulesHadSomethingToLookAt(t *testing.T) {
+	set, _ := Compile(slices.DeleteFunc(shipped(t), func(r schemas.Rule) bool { return r.ID != "SEC-SQL-PARAM-001" && r.ID != "PY-SUBPROCESS-LIST-001" }))
+	const query = "def find(db, m):\n    return db.execute(\"SELECT id FROM users WHERE mail = ?\", (m,))\n"
+	for _, c := range []struct {
+		content string
+		changed []Range
+		want    string
+	}{
+		{"def total(a, b):\n    return a + b\n", nil, ""},
+		{"def go(job):\n    return job.execute(1)\n", nil, ""},
+		{query, nil, "SEC-SQL-PARAM-001"},
+		{query, []Range{}, ""},
+		{query + strings.Repeat("\n", MaxBytes), nil, ""},
+		{"import subprocess\nsubprocess.run(['ls'], shell=False)\n", nil, "PY-SUBPROCESS-LIST-001"},
+		{"", nil, ""},
+	} {
+		if got := strings.Join(set.Rules("a.py", []byte(c.content), c.changed), " "); got != c.want {
+			t.Errorf("%.60q %v: %q, want %q", c.content, c.changed, got, c.want)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func exampleFile(t *testing.T, c *entry, example string) (string, []byte) {
 	}
 	for _, name := range exampleNames {
 		name += extensions[c.language]
-		if (&Set{checks: []*entry{c}}).Rules(name, nil) != nil {
+		if c.compiled().looksAt(name) {
 			return name, []byte(example)
 		}
 	}

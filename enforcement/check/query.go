@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writbus/writ/schemas/lexer"
 )
@@ -13,7 +16,8 @@ import (
 // query is a piece of code with holes, and conditions on where it stands; the
 // package comment says how one is written.
 type query struct {
-	words  [][]byte // that every match has in its file
+	words  [][]byte   // that every match has in its file
+	holes  [][]string // of each, every match has one of these in its file, in small letters
 	engine engine
 }
 
@@ -91,6 +95,13 @@ func newQuery(language, from string) (*query, error) {
 		return nil, err
 	}
 	q := &query{words: wordsOf(main, h), engine: e}
+	for _, word := range strings.FieldsFunc(main, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if hole := h[word]; hole != nil && hole.re != nil {
+			if tree, err := syntax.Parse(hole.re.String(), syntax.Perl); err == nil {
+				q.holes = append(q.holes, needs(tree.Simplify()))
+			}
+		}
+	}
 	for _, c := range clauses {
 		if !c.negate && treeKeywords[c.text] == nil {
 			q.words = append(q.words, wordsOf(c.text, h)...)
@@ -249,12 +260,20 @@ func wordsOf(text string, h holes) [][]byte {
 }
 
 func (q *query) find(src *source, report func(from, to int)) {
-	for _, w := range q.words {
-		if !bytes.Contains(src.content, w) {
-			return
-		}
+	if q.named(src) {
+		q.engine.find(src, report)
 	}
-	q.engine.find(src, report)
+}
+
+func (q *query) named(src *source) bool {
+	return !slices.ContainsFunc(q.words, func(w []byte) bool { return !bytes.Contains(src.content, w) })
+}
+
+// concerns tells whether a file has what every match has, as far as that is known.
+func (q *query) concerns(src *source) bool {
+	return q.named(src) && !slices.ContainsFunc(q.holes, func(one []string) bool {
+		return one != nil && !slices.ContainsFunc(one, func(s string) bool { return bytes.Contains(src.lowered(), []byte(s)) })
+	})
 }
 
 // words is a set of words separated by blanks.

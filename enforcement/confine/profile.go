@@ -146,6 +146,7 @@ func limitsOf(o Options) limits {
 		}
 	}
 	l.temp(o, project)
+	l.vars = append(l.vars, alone+"="+o.getenv(alone)+" -Dorg.gradle.daemon=false")
 	for _, dir := range caches(o, project, l.loose) {
 		l.loose = append(l.loose, dir)
 		l.tree(dir, nil)
@@ -181,6 +182,10 @@ func limitsOf(o Options) limits {
 	}
 	return l
 }
+
+// alone is the variable by which Gradle builds in a process of its own: the daemon that
+// it would leave stays held and would serve the user's builds, and one of theirs is not.
+const alone = "GRADLE_OPTS"
 
 // asideCaches are variables that put elsewhere what tools would keep in the project.
 var asideCaches = []struct{ name, value, folder string }{

@@ -231,6 +231,17 @@ func TestOwnTempFolder(t *testing.T) {
 	}
 }
 
+// TestGradleBuildsAlone: no daemon is asked that is not held, and none is left that is.
+func TestGradleBuildsAlone(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	c := w.confined(w.options(Scratch, "/bin/sh", "-c", `echo "<$GRADLE_OPTS>"`))
+	c.Env = append(c.Env, "GRADLE_OPTS=-Xmx1g")
+	out, _ := w.result(c)
+	contains(t, out, "<-Xmx1g -Dorg.gradle.daemon=false>")
+}
+
 // TestAFileBesideAProjectIsMadeByName: where a project lies in a temp folder, a file
 // that the command line names is made there, and no other.
 func TestAFileBesideAProjectIsMadeByName(t *testing.T) {

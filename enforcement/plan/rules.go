@@ -108,7 +108,7 @@ func (s *section) judgeCited(cited []citation, loaded, known func(string) bool) 
 				"hallucinated rule ids: %s does not exist. Cite only rules that were shown to this session.", c.id)})
 		case loaded != nil && !loaded(c.id):
 			out = append(out, Problem{Code: HallucinatedRule, Section: SectionRules, ID: c.id, Line: c.line, Text: fmt.Sprintf(
-				"hallucinated rule ids: %s was not shown to this session. Read it first (`writ rule show %s`) or take it out.", c.id, c.id)})
+				"rules that were not read: %s is at most known by its name to this session. Read it first (`writ rule show %s`) or take it out.", c.id, c.id)})
 		}
 	}
 	return out

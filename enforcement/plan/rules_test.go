@@ -185,6 +185,15 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestOnlyARuleThatDoesNotExistIsCalledInvented: one that was merely named is to be read.
+func TestOnlyARuleThatDoesNotExistIsCalledInvented(t *testing.T) {
+	_, problems := validate(with("Rules Applied", "GO-CTX-001 and GO-CTX-002"))
+	if len(problems) != 2 || strings.Contains(problems[0].Text, "hallucinated") || !strings.Contains(problems[0].Text, "writ rule show GO-CTX-001") ||
+		!strings.Contains(problems[1].Text, "hallucinated") || !strings.Contains(problems[1].Text, "GO-CTX-002 does not exist") {
+		t.Errorf("%+v", problems)
+	}
+}
+
 func TestParseKnowsNoRules(t *testing.T) {
 	p, problems := Parse([]byte(with("Rules Applied", "- NO-SUCH-RULE-001: a rule")))
 	if problems != nil || !slices.Equal(p.Rules, []string{"NO-SUCH-RULE-001"}) {

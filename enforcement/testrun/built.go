@@ -85,7 +85,7 @@ func (p place) maven(module string, tests []string) string {
 			names += " " + reports + "/TEST-*" + test + ".xml"
 		}
 	}
-	return cleared(strings.TrimSpace(names)) + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + "; (exit $s)"
+	return cleared(strings.TrimSpace(names)) + program + " -q -B" + in + which + " test; s=$?; echo '" + outcome.Reports + "'; cat " + strings.TrimSpace(names) + " 2>/dev/null; (exit $s)"
 }
 
 // cleared takes away the reports of an earlier run, which would be read for this one's.
@@ -112,5 +112,5 @@ func (p place) gradle(tests []string) (top place, command string) {
 		task += " --tests " + quoted("*"+test)
 	}
 	reports := path.Join(module, "build/test-results/test") + "/TEST-*.xml"
-	return top, cleared(reports) + `GRADLE_OPTS="$GRADLE_OPTS -Djava.io.tmpdir=${TMPDIR:-/tmp}" ` + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + "; (exit $s)"
+	return top, cleared(reports) + `GRADLE_OPTS="$GRADLE_OPTS -Djava.io.tmpdir=${TMPDIR:-/tmp}" ` + program + " -q --no-daemon " + task + "; s=$?; echo '" + outcome.Reports + "'; cat " + reports + " 2>/dev/null; (exit $s)"
 }

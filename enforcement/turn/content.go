@@ -173,7 +173,7 @@ func (c *contents) check(ctx context.Context, t turn, session string, changes []
 		for _, f := range set.Run(target.Rel, after, nil) {
 			content.Present = append(content.Present, violationOf(f).Key())
 		}
-		content.Ran = set.Rules(target.Rel, after)
+		content.Ran = set.Rules(target.Rel, after, changed)
 		decision, state, err := c.sessions.Act(ctx, session, schemas.Writ("checks"), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decide(s, content)
 		})

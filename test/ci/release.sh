@@ -152,6 +152,7 @@ if ! engine info >/dev/null 2>&1; then
 	echo "release: the image was not built: neither docker nor podman answers here"
 	exit 0
 fi
+trap 'engine volume rm -f writ-release-test >/dev/null 2>&1 || true; engine rmi -f writ-release-test writ-release-base >/dev/null 2>&1 || true; newcomer writ down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 printf 'FROM scratch\nADD base.tar /\nUSER 65532\nWORKDIR /home/nonroot\n' >base/Dockerfile
 engine build -q -t writ-release-base base
 engine build -q --build-arg BASE=writ-release-base --build-arg "TARGETPLATFORM=$platform" -f "$repository/Dockerfile" -t writ-release-test image
@@ -162,7 +163,6 @@ if ! run writ-release-test version; then
 	exit 0
 fi
 kept() { run -v writ-release-test:/home/nonroot -v "$work/guarded:/project:ro" -w /project writ-release-test "$@"; }
-trap 'engine volume rm -f writ-release-test >/dev/null 2>&1 || true; engine rmi -f writ-release-test writ-release-base >/dev/null 2>&1 || true; newcomer writ down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 kept up --detach
 payload=$(sed "s,$work/project,/project,g" <<<"$payload")
 if refused=$(kept hook claude PreToolUse <<<"$payload" 2>/dev/null); then
@@ -170,6 +170,7 @@ if refused=$(kept hook claude PreToolUse <<<"$payload" 2>/dev/null); then
 	exit 1
 fi
 grep -q ENF-GATE-MODE <<<"$refused"
-kept log | grep -q ENF-GATE-MODE # which another container wrote
+written=$(kept log) # by another container
+grep -q ENF-GATE-MODE <<<"$written"
 kept audit verify
 echo "release: the image runs as nonroot, refuses, and keeps its log in a volume over containers"

@@ -61,6 +61,7 @@ func Read(tool, file, stdout, stderr string) (r Run, why string) {
 		return r, "all of its tests were skipped"
 	default:
 		why = "no test of it came to an end"
+		stderr, _, _ = strings.Cut(stderr, "\n* Try:") // Gradle's advice, behind its reason
 		if said := lastLine(stderr); said != "" {
 			why += ": " + said
 		}

@@ -142,3 +142,12 @@ func TestMergeTellsWhatDiffers(t *testing.T) {
 		t.Errorf("one that ran once only: %+v", got)
 	}
 }
+
+// TestWhatKeptGradleFromRunningIsTold, and not the advice behind it.
+func TestWhatKeptGradleFromRunningIsTold(t *testing.T) {
+	const said = "\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not create service of type FileHasher.\n> java.io.FileNotFoundException: fileHashes.lock (Permission denied)\n\n" +
+		"* Try:\nRun with --stacktrace option to get the stack trace.\n\n* Get more help at https://help.gradle.org\n\nBUILD FAILED in 8s\n"
+	if _, why := Read(Maven, "ATest.java", Reports+"\n", said); !strings.HasSuffix(why, "came to an end: > java.io.FileNotFoundException: fileHashes.lock (Permission denied)") {
+		t.Error(why)
+	}
+}
