@@ -47,8 +47,7 @@ func (d desk) status(ctx context.Context, _ *sdk.CallToolRequest, in statusInput
 		Next: view.Next, Refusals: view.Refusals, Ended: view.Ended,
 	}
 	var text strings.Builder
-	mode := view.Mode
-	mode = cmp.Or(mode, "no mode is set")
+	mode := cmp.Or(view.Mode, "no mode is set")
 	fmt.Fprintf(&text, "Session %s: %s", view.Session, mode)
 	if view.Phase != "" {
 		fmt.Fprintf(&text, ", phase %s", view.Phase)

@@ -56,7 +56,7 @@ func TestAHookInstalledTwiceCountsOnce(t *testing.T) {
 		tells   bool
 	}{
 		{map[string]any{"hook_event_name": "SessionStart", "source": "startup"}, "session.started", true},
-		{map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "add up a cart", "prompt_id": "p1"}, "prompt.submitted", true},
+		{map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "add up a cart", "prompt_id": "p1"}, "prompt.submitted", false},
 		{map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": w.project + "/a.go", "content": "package a\n"}}, "tool.decided", true},
 		{map[string]any{"hook_event_name": "PreCompact", "trigger": "manual"}, "context.compacted", false},
 		{map[string]any{"hook_event_name": "Notification", "message": "waiting", "notification_type": "idle_prompt"}, "hook.observed", false},

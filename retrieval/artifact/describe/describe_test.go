@@ -172,6 +172,7 @@ func TestFunctionsThatScriptsReadAreShell(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"functions", "# what hooks share\ncopy_exec() {\n\tcp \"$1\" \"$2\"\n}\n", "shell"},
 		{"scripts/common", "if [ -n \"$1\" ]; then\n\tmirror=$1\nfi\n", "shell"},
+		{"of/windows", "run() {\r\n\techo\r\n}\r\n", "shell"},
 		{"INSTALL", "Write into your profile:\n\n    if true; then\n        run\n    fi\n\nCall setup() { or } by itself.\n", "text"},
 		{"notes.txt", "fi\n", "text"},
 		{"Makefile", "fi\n", "make"},

@@ -59,7 +59,7 @@ func Describe(f File, scratch *chunk.Scratch) Described {
 
 // sourced is in files of shell functions that other scripts read: they are seldom
 // executable, and so have neither an ending nor a first line that says what they are.
-var sourced = regexp.MustCompile(`(?m)^(\w+ ?\(\) ?\{|fi|esac)[ \t]*$`)
+var sourced = regexp.MustCompile(`(?m)^(\w+ ?\(\) ?\{|fi|esac)[ \t]*\r?$`)
 
 // validText is the text of a file's bytes, and how many of them had to be
 // replaced.

@@ -356,7 +356,6 @@ func TestAShareIsOfTheBest(t *testing.T) {
 	}
 }
 
-// Of files with the same bytes the best placed one stands for all, whichever method.
 // A Rust file has its tests at its end, which say more often what it does than the code.
 func TestCodeIsShownRatherThanTheTestsBesideIt(t *testing.T) {
 	d := &artifact.Document{Path: "src/partial.rs", Type: artifact.Code, Chunks: []artifact.Chunk{
@@ -386,6 +385,7 @@ func TestWhatTestsReadStandsForNoTest(t *testing.T) {
 	}
 }
 
+// Of files with the same bytes the best placed one stands for all, whichever method.
 func TestCopiesAreFoundOnce(t *testing.T) {
 	source, built, other := file("src/retry.js", "retry the payment"), file("dist/retry.js", "retry the payment"), file("src/pay.js", "a payment")
 	source.Hash, built.Hash = "aa", "aa"
