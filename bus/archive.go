@@ -173,11 +173,11 @@ func (a *Archive) add(p schemas.RecordsArchived) {
 
 // Unsaid are the runs of records before the first that a stream has of which the log says
 // neither where they are nor that they were given up: what said so was lost itself.
-func Unsaid(parts []schemas.RecordsArchived, lost []schemas.RecordsLost, first uint64) (all []schemas.RecordsArchived) {
+func Unsaid(stream schemas.Stream, parts []schemas.RecordsArchived, lost []schemas.RecordsLost, first uint64) (all []schemas.RecordsArchived) {
 	next := uint64(1)
 	for _, p := range append(slices.Clip(parts), schemas.RecordsArchived{First: first}) {
 		if p.First > next && !GivenUp(lost, next, p.First-1) {
-			all = append(all, schemas.RecordsArchived{Stream: ArchivedStream, First: next, Last: p.First - 1})
+			all = append(all, schemas.RecordsArchived{Stream: stream, First: next, Last: p.First - 1})
 		}
 		next = max(next, p.Last+1)
 	}

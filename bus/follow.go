@@ -436,7 +436,7 @@ func (f *follower) unsaid(ctx context.Context, first uint64) (err error) {
 		parts, err = Archived(ctx, f.conn)
 	}
 	lost, lostErr := f.conn.Lost(ctx, f.stream)
-	for _, hole := range Unsaid(parts, lost, first) {
+	for _, hole := range Unsaid(f.stream, parts, lost, first) {
 		if hole.First <= f.cursor+1 && f.cursor < hole.Last {
 			err = cmp.Or(err, lostErr, fmt.Errorf("%w: %d to %d of %s", ErrGap, f.cursor+1, hole.Last, f.stream))
 		}

@@ -69,35 +69,56 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 		}
 		all = append(all, out)
 	}
-	first, err := embedded.Begins(store, string(bus.ArchivedStream))
-	given, givenErr := embedded.Holes(store)
-	if err = errors.Join(err, givenErr); err != nil {
+	given, err := embedded.Holes(store)
+	if err != nil {
 		return all, err
 	}
 	for _, h := range given {
 		lost = append(lost, schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last})
 	}
-	lost = slices.DeleteFunc(lost, func(l schemas.RecordsLost) bool { return l.Stream != bus.ArchivedStream })
 	slices.SortStableFunc(lost, func(l, m schemas.RecordsLost) int { return cmp.Compare(l.First, m.First) })
-	for _, p := range bus.Unsaid(parts, lost, first) {
-		if _, here := segmentAt(ours, parts, p.First); err != nil || len(here) > 0 {
-			continue // the next start has the log say so
+	for _, stream := range schemas.Streams() {
+		heads, err := lostHeads(store, stream, parts, lost)
+		if err != nil {
+			return all, err
 		}
-		out := blockfile.Outcome{Damage: blockfile.Damage{Stream: string(p.Stream), First: p.First, Last: p.Last}, How: Missing, Kept: ours.Path(schemas.RecordsArchived{Path: segmentName(p.First, "")})}
-		switch _, there := segmentAt(theirs, nil, p.First); {
-		case backup != "" && len(there) > 0:
-			out.How = blockfile.Restored
-			if _, err = segment.Write(out.Kept, there); err == nil { // as above
-				err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
+		for _, p := range heads {
+			if _, here := segmentAt(ours, parts, p.First); stream == bus.ArchivedStream && len(here) > 0 {
+				continue // the next start has the log say so
 			}
-			out.Last, out.Kept = there[len(there)-1].Seq, ""
-		case giveUp:
-			out.How, out.Kept = blockfile.Lost, ""
-			err = embedded.GiveUp(store, embedded.Hole{Stream: out.Stream, First: p.First, Last: p.Last})
+			out := blockfile.Outcome{Damage: blockfile.Damage{Stream: string(p.Stream), First: p.First, Last: p.Last}, How: Missing, Kept: ours.Path(schemas.RecordsArchived{Path: segmentName(p.First, "")})}
+			switch _, there := segmentAt(theirs, nil, p.First); {
+			case stream == bus.ArchivedStream && backup != "" && len(there) > 0:
+				out.How = blockfile.Restored
+				if _, err = segment.Write(out.Kept, there); err == nil { // as above
+					err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
+				}
+				out.Last, out.Kept = there[len(there)-1].Seq, ""
+			case stream != bus.ArchivedStream || giveUp:
+				out.How, out.Kept = blockfile.Lost, ""
+				err = embedded.GiveUp(store, embedded.Hole{Stream: out.Stream, First: p.First, Last: p.Last})
+			}
+			if err != nil {
+				return all, err
+			}
+			all = append(all, out)
 		}
-		all = append(all, out)
 	}
-	return all, err
+	return all, nil
+}
+
+// lostHeads are the records before the first that a stream has which are neither
+// archived nor given up.
+func lostHeads(store string, stream schemas.Stream, parts []schemas.RecordsArchived, lost []schemas.RecordsLost) ([]schemas.RecordsArchived, error) {
+	first, err := embedded.Begins(store, string(stream))
+	if err != nil {
+		return nil, err
+	}
+	if stream != bus.ArchivedStream {
+		parts = nil
+	}
+	lost = slices.DeleteFunc(slices.Clone(lost), func(l schemas.RecordsLost) bool { return l.Stream != stream })
+	return bus.Unsaid(stream, parts, lost, first), nil
 }
 
 // SayAgain has the log say anew where archived records are, where it lost what it said: of
@@ -117,7 +138,7 @@ func sayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(st
 	if err := errors.Join(err, lostErr, stateErr); err != nil {
 		return err
 	}
-	for _, hole := range bus.Unsaid(parts, lost, state.First) {
+	for _, hole := range bus.Unsaid(bus.ArchivedStream, parts, lost, state.First) {
 		for first := hole.First; first <= hole.Last; {
 			path, records := segmentAt(bus.ArchiveOf(conn), parts, first)
 			if len(records) == 0 || records[len(records)-1].Seq > hole.Last {
