@@ -66,7 +66,8 @@ func Moves(line string) []string {
 		}
 		syntax.Walk(st, func(n syntax.Node) bool {
 			if c, call := n.(*syntax.CallExpr); call && len(c.Args) > 0 {
-				known = known && !movers[c.Args[0].Lit()]
+				program := c.Args[0].Lit()
+				known = known && program != "" && !movers[program]
 			}
 			return true
 		})
@@ -78,8 +79,8 @@ func Moves(line string) []string {
 	return moves
 }
 
-// movers are the programs of a shell that change its folder.
-var movers = setOfWords("cd chdir pushd popd")
+// movers are the programs of a shell that change its folder, or may run one that does.
+var movers = setOfWords("cd chdir pushd popd eval source . builtin command")
 
 // writing are the redirections that write.
 var writing = map[syntax.RedirOperator]bool{

@@ -83,7 +83,7 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		"cat <<E\nx\nE\\\n\necho two\nE\n", "x=$(cat <<E\nx\nE)\necho two\nE\n)", "echo \"${x:-\\}}'}\"; echo two; echo \"'}\"", "cat <<E\n${x:-'}\nE\necho two\ncat <<E\n'}\nE\n",
 		"cd /tmp && echo one", "cd /tmp; cd /usr && pwd", "cd /nowhere && echo one", "cd /nowhere; echo one", "cd /tmp\nfalse", "cd '/tmp' && exit 3", "cd /tmp &\necho one",
 		"cd /tmp && cd /usr && pwd && cd .. && echo one", "cd /usr && false && cd lib", "echo one && cd /usr && cd lib && exit 3", "cd /usr && (cd lib && pwd) && cd ..",
-		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
+		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /usr && eval 'cd lib' && cd .. && pwd", "cd /usr && { cd lib; } && cd .. && pwd", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
 		"echo one\n", "f() { echo one; }; f", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
 	} {
 		line := c.rewritten(command, enforcement.State{}, true)
