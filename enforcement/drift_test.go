@@ -176,6 +176,47 @@ func TestInvalidationClosesParkedWork(t *testing.T) {
 	x.want(Deny, RulePlan)
 }
 
+// TestPlanningGap: the approval of a plan goes where a file that it plans breaks a
+// rule that it does not name, and where the plan stands as it was approved.
+func TestPlanningGap(t *testing.T) {
+	planned := strings.Replace(goodPlan, "No matching rules", "- CART-TOTAL-001: one function computes it", 1)
+	named, unnamed := "CART-TOTAL-001", "CART-ROUNDING-001"
+	at := func(phase string) State {
+		s := reach(t, phase).state
+		gate := s.Work.Gates[GatePlan]
+		gate.Files = []schemas.FileState{{Path: PlanFile, SHA256: Hash([]byte(planned))}}
+		s.Work.Gates[GatePlan] = gate
+		return s
+	}
+	for name, c := range map[string]struct {
+		phase, file, plan string
+		broken            []string
+		rule              string // "" where the approval stays
+	}{
+		"a rule that it does not name": {PhaseImplementation, codeFile, planned, []string{unnamed}, unnamed},
+		"one of each":                  {PhaseImplementation, codeFile, planned, []string{named, unnamed}, unnamed},
+		"a rule that it names":         {PhaseImplementation, codeFile, planned, []string{named}, ""},
+		"a file that it does not plan": {PhaseImplementation, "elsewhere/x.py", planned, []string{unnamed}, ""},
+		"a plan that changed":          {PhaseImplementation, codeFile, planned + "\n", []string{unnamed}, ""},
+		"a plan that cannot be read":   {PhaseImplementation, codeFile, "", []string{unnamed}, ""},
+		"no implementation yet":        {PhaseTesting, codeFile, planned, []string{unnamed}, ""},
+	} {
+		d, err := PlanningGap(at(c.phase), c.file, []byte(c.plan), c.broken)
+		if err != nil || d.Verdict != Allow {
+			t.Errorf("%s: %s, %v", name, d.Verdict, err)
+		}
+		rule := ""
+		for _, p := range d.Record {
+			if closed, is := p.(schemas.GateInvalidated); is {
+				rule = closed.Rule
+			}
+		}
+		if rule != c.rule {
+			t.Errorf("%s: the approval is taken back for %q, want %q", name, rule, c.rule)
+		}
+	}
+}
+
 func TestThirdInvalidationEscalates(t *testing.T) {
 	tests := []struct {
 		rules []string

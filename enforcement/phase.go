@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/plan"
@@ -178,4 +179,24 @@ func unbuilt(s State, ws Workspace) (problems []string) {
 		problems = append(problems, "no test or check ran since "+fileList(s.Unverified)+" changed")
 	}
 	return problems
+}
+
+// PlanningGap takes the approval of a plan back where a file that it plans breaks
+// rules that it does not name. content is the plan as it stands: one that is not as
+// approved has drifted, which other decisions find.
+func PlanningGap(s State, file string, content []byte, broken []string) (Decision, error) {
+	gate, approved := s.Work.Gates[GatePlan]
+	if !approved || s.Phase() != PhaseImplementation || !slices.Contains(gate.Planned, file) ||
+		len(gate.Files) == 0 || Hash(content) != gate.Files[0].SHA256 {
+		return Decision{Verdict: Allow}, nil
+	}
+	cited, _ := plan.Parse(content)
+	unnamed := slices.DeleteFunc(slices.Clone(broken), func(id string) bool { return slices.Contains(cited.Rules, id) })
+	if len(unnamed) == 0 {
+		return Decision{Verdict: Allow}, nil
+	}
+	return Decide(s, InvalidateGate{
+		Gate: GatePlan, Rule: unnamed[0],
+		Reason: fmt.Sprintf("a planning gap: %s breaks %s, which the plan does not name", file, strings.Join(unnamed, ", ")),
+	})
 }

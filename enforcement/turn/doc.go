@@ -6,7 +6,7 @@
 // its hook can refuse; that a call which a host makes twice counts once; and that
 // a hook keeps to its budget; and that sessions take turns, so that the hooks of one,
 // however many, keep none of another waiting for more than one of them, and what
-// cannot be answered in time is refused at once (admission.go). It holds no policy: what may be written is the
+// cannot be answered in time is refused at once (folder admission). It holds no policy: what may be written is the
 // business of the parent package, which rules matter is retrieval's, and what a
 // host understands is the host package's. Of other services it knows the
 // interfaces that it declares.

@@ -41,7 +41,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	defer cancel()
 	ctx, done := v.traceHook(ctx, r)
 	defer done()
-	release, full := v.admission.hold(len(r.Body))
+	release, full := v.admission.Hold(len(r.Body))
 	if full != nil {
 		return nil, full
 	}
@@ -53,7 +53,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if err != nil {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
-	leave, err := v.admission.enter(ctx, call.Session)
+	leave, err := v.admission.Enter(ctx, call.Session)
 	if errors.Is(err, context.Canceled) {
 		return nil, errStopping
 	}

@@ -2,13 +2,10 @@ package turn
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
@@ -33,24 +30,9 @@ func (c *contents) planningGap(ctx context.Context, t turn, session string, targ
 		return "", nil
 	}
 	decision, _, err := c.sessions.Act(ctx, t.Session, schemas.Writ("checks"), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
-		none := enforcement.Decision{Verdict: enforcement.Allow}
-		gate, approved := s.Work.Gates[enforcement.GatePlan]
-		if !approved || s.Phase() != enforcement.PhaseImplementation || !slices.Contains(gate.Planned, target.Rel) {
-			return none, nil
-		}
-		content, err := project.ReadFile(filepath.Join(t.project.Root, enforcement.PlanFile))
-		if err != nil || len(gate.Files) == 0 || enforcement.Hash(content) != gate.Files[0].SHA256 {
-			return none, nil //nolint:nilerr // a plan that is not as approved has drifted, which is told elsewhere
-		}
-		cited, _ := plan.Parse(content)
-		broken = slices.DeleteFunc(broken, func(id string) bool { return slices.Contains(cited.Rules, id) })
-		if len(broken) == 0 {
-			return none, nil
-		}
-		return enforcement.Decide(s, enforcement.InvalidateGate{
-			Gate: enforcement.GatePlan, Rule: broken[0],
-			Reason: fmt.Sprintf("a planning gap: %s breaks %s, which the plan does not name", target.Rel, strings.Join(broken, ", ")),
-		})
+		// A plan that cannot be read is not as approved, which is told elsewhere.
+		content, _ := project.ReadFile(filepath.Join(t.project.Root, enforcement.PlanFile))
+		return enforcement.PlanningGap(s, target.Rel, content, broken)
 	})
 	return decision.Context, err
 }

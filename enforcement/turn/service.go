@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/turn/admission"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -99,7 +100,7 @@ type Options struct {
 // Service answers hooks.
 type Service struct {
 	Options
-	admission  *admission
+	admission  *admission.Queue
 	answered   *replies
 	in         injection
 	contents   contents
@@ -118,7 +119,7 @@ type Service struct {
 // New returns a service.
 func New(o Options) *Service {
 	return &Service{
-		Options: o, admission: newAdmission(o.Budget / 4), answered: newReplies(), in: injection{o.Rules, o.Now},
+		Options: o, admission: admission.New(o.Budget / 4), answered: newReplies(), in: injection{o.Rules, o.Now},
 		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
 		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}, left: leftRunning{jobs: alreadyRunning()}},
 		landings:   landings{gitTime: o.GitTime},
@@ -132,7 +133,7 @@ func (v *Service) Close() { v.afterwards.guards.close() }
 
 // Endpoint is what answers the processes of hooks.
 func (v *Service) Endpoint() bus.Endpoint {
-	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle, Concurrency: hookConcurrency, Metadata: map[string]string{
+	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle, Concurrency: admission.Concurrency, Metadata: map[string]string{
 		bus.MetadataRequest: `{"description":"the host's payload, as it came; what it does not say stands in headers that begin with writ-"}`,
 		bus.MetadataReply:   string(schemas.ReplySchema(reflect.TypeFor[schemas.HookReply]())),
 	}}

@@ -1,4 +1,8 @@
-package turn
+// Package admission decides which of the hooks that call at once are answered, in which order, and which are
+// refused at once: each session has a lane, and the lanes take turns.
+//
+// It knows neither hooks nor decisions: a session is a name, a payload a number of bytes.
+package admission
 
 import (
 	"context"
@@ -17,12 +21,12 @@ const (
 	mostWaiting      = 448
 	mostWaitingOfOne = 224
 	mostBytes        = 256 << 20 // of payloads that are read, wait, or are answered
-	// hookConcurrency is how many calls are taken from the bus at once: more than
+	// Concurrency is how many calls are taken from the bus at once: more than
 	// are busy or wait, so that one too many is refused and waits for nobody.
-	hookConcurrency = 2 * (mostBusy + mostWaiting)
+	Concurrency = 2 * (mostBusy + mostWaiting)
 )
 
-// admission lets the hooks of sessions take turns: a session waits for at most one
+// Queue lets the hooks of sessions take turns: a session waits for at most one
 // hook of each other one, however many those have. What could not be answered in
 // time is refused at once.
 //
@@ -31,7 +35,7 @@ const (
 //  2. A lane is in lanes while it has a hook that is busy or waits, and in turns
 //     while it has one that waits.
 //  3. While a hook waits, all places are taken, or those of its session.
-type admission struct {
+type Queue struct {
 	patience time.Duration // for a turn
 
 	mu            sync.Mutex
@@ -48,17 +52,18 @@ type lane struct {
 	waiting []chan error // oldest first; each is told once: nil for its turn
 }
 
-func newAdmission(patience time.Duration) *admission {
-	return &admission{patience: patience, lanes: map[string]*lane{}}
+// New makes a queue in which each waits for at most some time.
+func New(patience time.Duration) *Queue {
+	return &Queue{patience: patience, lanes: map[string]*lane{}}
 }
 
 func overloaded(format string, args ...any) error {
 	return schemas.Faultf(schemas.CodeOverloaded, "the daemon has more to do than it can answer in time: "+format, args...)
 }
 
-// hold counts the bytes of a payload until it is released, and refuses it where
+// Hold counts the bytes of a payload until it is released, and refuses it where
 // those at hand are too many.
-func (a *admission) hold(n int) (release func(), err error) {
+func (a *Queue) Hold(n int) (release func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.bytes > 0 && a.bytes+n > mostBytes {
@@ -72,10 +77,10 @@ func (a *admission) hold(n int) (release func(), err error) {
 	}, nil
 }
 
-// enter waits until a hook of a session may be answered; leave is to be called
+// Enter waits until a hook of a session may be answered; leave is to be called
 // after that. It returns a fault with CodeOverloaded where too many wait already,
 // or its patience ends.
-func (a *admission) enter(ctx context.Context, session string) (leave func(), err error) {
+func (a *Queue) Enter(ctx context.Context, session string) (leave func(), err error) {
 	a.mu.Lock()
 	l := a.lanes[session]
 	if l == nil {
@@ -121,7 +126,7 @@ func (a *admission) enter(ctx context.Context, session string) (leave func(), er
 }
 
 // giveUp returns why a hook waits no longer, nil where its turn has come meanwhile.
-func (a *admission) giveUp(l *lane, turn chan error, why error) error {
+func (a *Queue) giveUp(l *lane, turn chan error, why error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	i := slices.Index(l.waiting, turn)
@@ -133,7 +138,7 @@ func (a *admission) giveUp(l *lane, turn chan error, why error) error {
 }
 
 // turnAway makes room for a session that has fewer waiting than another.
-func (a *admission) turnAway(l *lane) {
+func (a *Queue) turnAway(l *lane) {
 	most := slices.MaxFunc(a.turns, func(a, b *lane) int { return len(a.waiting) - len(b.waiting) })
 	if last := len(most.waiting) - 1; last > len(l.waiting) {
 		a.take(most, last) <- overloaded("%d hooks wait already, and %d of them are of this session", mostWaiting, last+1)
@@ -141,13 +146,13 @@ func (a *admission) turnAway(l *lane) {
 }
 
 // start gives a session's hook a place.
-func (a *admission) start(l *lane) {
+func (a *Queue) start(l *lane) {
 	a.lanes[l.session] = l
 	l.busy, a.busy = l.busy+1, a.busy+1
 }
 
 // take removes a hook from those that wait.
-func (a *admission) take(l *lane, i int) chan error {
+func (a *Queue) take(l *lane, i int) chan error {
 	turn := l.waiting[i]
 	l.waiting, a.waiting = slices.Delete(l.waiting, i, i+1), a.waiting-1
 	if len(l.waiting) == 0 {
@@ -157,14 +162,14 @@ func (a *admission) take(l *lane, i int) chan error {
 	return turn
 }
 
-func (a *admission) forget(l *lane) {
+func (a *Queue) forget(l *lane) {
 	if l.busy == 0 && len(l.waiting) == 0 {
 		delete(a.lanes, l.session)
 	}
 }
 
 // leave gives a place back, and to whoever is next.
-func (a *admission) leave(l *lane) {
+func (a *Queue) leave(l *lane) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l.busy, a.busy = l.busy-1, a.busy-1

@@ -1,4 +1,4 @@
-package turn
+package admission
 
 import (
 	"context"
@@ -22,13 +22,13 @@ func isOverloaded(err error) bool {
 
 // floods has hooks of a session come one after the other, and returns what becomes
 // of each; those that get a place keep it until it is asked for.
-func floods(t *testing.T, a *admission, session string, n int, leave <-chan struct{}) (entered, refused func() int) {
+func floods(t *testing.T, a *Queue, session string, n int, leave <-chan struct{}) (entered, refused func() int) {
 	t.Helper()
 	var mu sync.Mutex
 	in, out := 0, 0
 	for range n {
 		go func() {
-			left, err := a.enter(t.Context(), session)
+			left, err := a.Enter(t.Context(), session)
 			mu.Lock()
 			if err != nil {
 				out++
@@ -52,7 +52,7 @@ func floods(t *testing.T, a *admission, session string, n int, leave <-chan stru
 	return count(&in), count(&out)
 }
 
-func (a *admission) idle(t *testing.T) {
+func (a *Queue) idle(t *testing.T) {
 	t.Helper()
 	if a.busy != 0 || a.waiting != 0 || a.bytes != 0 || len(a.lanes) != 0 || len(a.turns) != 0 {
 		t.Errorf("left: busy %d, waiting %d, %d bytes, %d lanes, %d turns", a.busy, a.waiting, a.bytes, len(a.lanes), len(a.turns))
@@ -63,13 +63,13 @@ func (a *admission) idle(t *testing.T) {
 // is refused at once.
 func TestFloodOfOneSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, leave := newAdmission(patience), make(chan struct{})
+		a, leave := New(patience), make(chan struct{})
 		began := time.Now()
 		entered, refused := floods(t, a, "flood", mostBusyOfOne+mostWaitingOfOne+7, leave)
 		if entered() != mostBusyOfOne || refused() != 7 {
 			t.Errorf("%d entered, %d were refused", entered(), refused())
 		}
-		left, err := a.enter(t.Context(), "honest")
+		left, err := a.Enter(t.Context(), "honest")
 		if err != nil || !time.Now().Equal(began) {
 			t.Fatalf("another session waited %s: %v", time.Since(began), err)
 		}
@@ -88,7 +88,7 @@ func TestFloodOfOneSession(t *testing.T) {
 // that has waited for one, and not of those that had more before.
 func TestSessionsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, leave := newAdmission(patience), make(chan struct{})
+		a, leave := New(patience), make(chan struct{})
 		const sessions = mostBusy / mostBusyOfOne
 		for i := range sessions {
 			floods(t, a, fmt.Sprint("flood-", i), mostBusyOfOne+20, leave)
@@ -117,7 +117,7 @@ func TestSessionsTakeTurns(t *testing.T) {
 // from the one that has most.
 func TestManyFloodsLeaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, leave := newAdmission(patience), make(chan struct{})
+		a, leave := New(patience), make(chan struct{})
 		var refused []func() int
 		for i := range mostBusy / mostBusyOfOne {
 			_, out := floods(t, a, fmt.Sprint("flood-", i), mostBusyOfOne+mostWaitingOfOne, leave)
@@ -145,16 +145,16 @@ func TestManyFloodsLeaveRoom(t *testing.T) {
 
 // TestPayloadsAreBounded together, and one that is larger than all is taken alone.
 func TestPayloadsAreBounded(t *testing.T) {
-	a := newAdmission(patience)
-	large, err := a.hold(mostBytes + 1)
+	a := New(patience)
+	large, err := a.Hold(mostBytes + 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.hold(1); !isOverloaded(err) {
+	if _, err := a.Hold(1); !isOverloaded(err) {
 		t.Errorf("got %v", err)
 	}
 	large()
-	small, err := a.hold(1)
+	small, err := a.Hold(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,13 +168,13 @@ func TestAdmissionForgets(t *testing.T) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	synctest.Test(t, func(t *testing.T) {
-		a := newAdmission(patience)
+		a := New(patience)
 		for range 3000 {
 			session, budget, works := fmt.Sprint(random.IntN(12)), time.Duration(random.IntN(2000))*time.Millisecond, time.Duration(random.IntN(300))*time.Millisecond
 			go func() {
 				ctx, cancel := context.WithTimeout(t.Context(), budget)
 				defer cancel()
-				leave, err := a.enter(ctx, session)
+				leave, err := a.Enter(ctx, session)
 				if err != nil {
 					return
 				}
