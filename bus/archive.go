@@ -17,7 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/writbus/writ/bus/segment"
+	"github.com/writbus/writ/bus/archivefile"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -116,13 +116,13 @@ func (a *Archive) Path(p schemas.RecordsArchived) string {
 // where its folder is the log's own, whose name ends so. Any other may be another log's,
 // of which this one is a copy: it stays as it is, is named, and the data directory's
 // folder has the segment instead.
-func (a *Archive) Rewrite(p schemas.RecordsArchived, own string, records []segment.Record) (left string, err error) {
+func (a *Archive) Rewrite(p schemas.RecordsArchived, own string, records []archivefile.Record) (left string, err error) {
 	defer a.Relax()
 	path := a.Path(p)
 	if filepath.IsAbs(p.Path) && path == p.Path && !strings.HasSuffix(filepath.Dir(path), own) {
 		left, path = path, filepath.Join(a.folder, filepath.Base(path))
 	}
-	_, err = segment.Write(path, records)
+	_, err = archivefile.Write(path, records)
 	return left, err
 }
 
@@ -259,9 +259,9 @@ func (a *Archive) Read(ctx context.Context, c *Conn, p schemas.RecordsArchived) 
 }
 
 // Stored is what the file of a segment holds. It returns ErrArchive.
-func (a *Archive) Stored(p schemas.RecordsArchived) ([]segment.Record, error) {
+func (a *Archive) Stored(p schemas.RecordsArchived) ([]archivefile.Record, error) {
 	path := a.Path(p)
-	stored, err := segment.Read(path)
+	stored, err := archivefile.Read(path)
 	if n := uint64(len(stored)); err == nil && (n != p.Records || n > 0 && (stored[0].Seq < p.First || stored[n-1].Seq > p.Last)) {
 		err = fmt.Errorf("it holds %d records, and is to hold %d of %d to %d", n, p.Records, p.First, p.Last)
 	}

@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/archivefile"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/segment"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -60,11 +60,11 @@ func (a *archived) seal(t *testing.T, last uint64) schemas.RecordsArchived {
 	if n := len(parts); n > 0 {
 		p.First = parts[n-1].Last + 1
 	}
-	var records []segment.Record
+	var records []archivefile.Record
 	of := map[string]uint64{}
 	must(t, blockfile.Each(embedded.StreamDir(a.options.Dir, string(p.Stream)), string(p.Stream), func(seq uint64, time int64, subject string, header, body []byte) bool {
 		if seq >= p.First && seq <= last {
-			records = append(records, segment.Record{Seq: seq, Time: time, Subject: subject, Header: header, Body: body})
+			records = append(records, archivefile.Record{Seq: seq, Time: time, Subject: subject, Header: header, Body: body})
 			aggregate, _, err := schemas.ParseSubject(subject)
 			must(t, err)
 			of[aggregate.ID] = seq
@@ -75,7 +75,7 @@ func (a *archived) seal(t *testing.T, last uint64) schemas.RecordsArchived {
 		p.Sessions = append(p.Sessions, schemas.ArchivedSession{Session: session, Last: last})
 	}
 	p.Records, p.Path = uint64(len(records)), fmt.Sprintf("%d.zst", p.First)
-	p.Bytes, err = segment.Write(filepath.Join(a.folder, p.Path), records)
+	p.Bytes, err = archivefile.Write(filepath.Join(a.folder, p.Path), records)
 	must(t, err)
 	return p
 }
@@ -368,9 +368,9 @@ func TestMissingSegmentIsNamed(t *testing.T) {
 	first[len(first)/2] ^= 4
 	other, err := os.ReadFile(filepath.Join(a.folder, a.seal(t, 40).Path)) // a whole one, of other records
 	must(t, err)
-	records, err := segment.Read(path)
+	records, err := archivefile.Read(path)
 	must(t, err)
-	_, err = segment.Write(path, records[:29])
+	_, err = archivefile.Write(path, records[:29])
 	must(t, err)
 	fewer, err := os.ReadFile(path)
 	must(t, err)

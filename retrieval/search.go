@@ -3,7 +3,7 @@ package retrieval
 import (
 	"slices"
 
-	"github.com/writbus/writ/retrieval/glossary"
+	"github.com/writbus/writ/retrieval/querytranslation"
 	"github.com/writbus/writ/retrieval/vector"
 )
 
@@ -110,7 +110,7 @@ func (s *search) analyse() {
 				s.ids = append(s.ids, doc)
 			}
 		}
-		s.text = glossary.English(s.text, s.ix.holds)
+		s.text = querytranslation.English(s.text, s.ix.holds)
 		s.embed()
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)

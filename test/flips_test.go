@@ -79,7 +79,7 @@ var flipFacts = []string{
 func newFlipped(t *testing.T) *flipped {
 	t.Helper()
 	f := &flipped{project: t.TempDir(), home: t.TempDir(), files: map[string][]string{}, facts: map[string]string{}, ended: map[string]map[string]int{}}
-	if err := unpack(filepath.Join("folders", "first.tar.gz"), f.home); err != nil {
+	if err := unpack(filepath.Join("datafolders", "first.tar.gz"), f.home); err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"a.go": "package a\n\n// Zebra paints stripes.\nfunc Zebra() { b() }\n", "b.go": "package a\n\nfunc b() {}\n", "notes.md": "# Stripes\n\nA zebra has them.\n"} {

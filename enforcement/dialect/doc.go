@@ -19,7 +19,7 @@
 //   - No result can end its frame or begin another one. TestFramesHold,
 //     FuzzFrames.
 //
-// Which hosts of a network a verb may reach is said by package address below.
+// Which hosts of a network a verb may reach is said by package egress.
 //
 // It is pure: no clock, no randomness, no files. It does not run anything, does
 // not resolve names or links, and does not know what a program that a shell line

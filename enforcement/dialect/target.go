@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/writbus/writ/enforcement/dialect/programs"
+	"github.com/writbus/writ/enforcement/dialect/programnames"
 	"github.com/writbus/writ/schemas/glob"
 )
 
@@ -32,7 +32,7 @@ func targets(v *Verb, args, workspace string) []target {
 	case "fetch", "browse":
 		return hostOf(args)
 	case "exec":
-		names, ok := programs.Names(args)
+		names, ok := programnames.Names(args)
 		if !ok {
 			return nil
 		}

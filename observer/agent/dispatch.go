@@ -9,7 +9,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/shell"
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
 )
@@ -64,7 +64,7 @@ func (c *conversation) skipAll(ctx context.Context, r *response, why string) {
 // order is one command on its way.
 type order struct {
 	c         *conversation
-	command   stream.Command
+	command   scanner.Command
 	turn      int
 	id        string
 	cut       bool // the end of the response may have cut it
@@ -78,7 +78,7 @@ func (o *order) run(ctx context.Context, budget *dialect.Budget) verbs.Result {
 	if o.cut {
 		return o.skip(ctx, diagnosticNotRun, verbs.Err("/"+cmd.Verb+" stands where your response was cut off and was not run", "repeat it"))
 	}
-	if cmd.Status != stream.Complete {
+	if cmd.Status != scanner.Complete {
 		return o.unterminated()
 	}
 	if d := o.granted(); d.Verdict != dialect.Allow {

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
@@ -29,17 +29,17 @@ func drawResponse(t *rapid.T) string {
 
 // consumed lists the commands of a text, as the scanner alone finds them.
 type consumed struct {
-	commands []stream.Command
+	commands []scanner.Command
 	visible  strings.Builder
 }
 
-func (s *consumed) Prose(p []byte)               { s.visible.Write(p) }
-func (s *consumed) Command(c stream.Command)     { s.commands = append(s.commands, c) }
-func (s *consumed) Diagnostic(stream.Diagnostic) {}
+func (s *consumed) Prose(p []byte)                { s.visible.Write(p) }
+func (s *consumed) Command(c scanner.Command)     { s.commands = append(s.commands, c) }
+func (s *consumed) Diagnostic(scanner.Diagnostic) {}
 
 func scan(text string) *consumed {
 	found := &consumed{}
-	s := stream.New(vocabulary.Table(), found)
+	s := scanner.New(vocabulary.Table(), found)
 	_, _ = s.Write([]byte(text))
 	_ = s.Close()
 	return found
@@ -105,20 +105,20 @@ func accounted(rt *rapid.T, b *bench, found *consumed, text string) {
 			became++
 		case schemas.DiagnosticReported:
 			switch e.Kind {
-			case diagnosticBudget, diagnosticConfirm, diagnosticNotRun, string(stream.UnterminatedBlock):
+			case diagnosticBudget, diagnosticConfirm, diagnosticNotRun, string(scanner.UnterminatedBlock):
 				became++
 			}
 		}
 	}
 	unrunnable := 0
 	for _, d := range recordedOf[schemas.DiagnosticReported](b.log) {
-		if d.Kind == string(stream.UnterminatedBlock) {
+		if d.Kind == string(scanner.UnterminatedBlock) {
 			unrunnable++
 		}
 	}
 	complete := 0
 	for _, c := range found.commands {
-		if c.Status == stream.Complete {
+		if c.Status == scanner.Complete {
 			complete++
 		}
 	}

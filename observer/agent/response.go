@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
 )
@@ -20,12 +20,12 @@ var errTooLong = errors.New("agents: the response is too long")
 type response struct {
 	c       *conversation
 	turn    int
-	scanner *stream.Scanner
+	scanner *scanner.Scanner
 
 	text        strings.Builder
 	visible     []byte
-	commands    []stream.Command
-	diagnostics []stream.Diagnostic
+	commands    []scanner.Command
+	diagnostics []scanner.Diagnostic
 
 	reply   Reply
 	problem error // why it is not whole
@@ -35,22 +35,22 @@ type response struct {
 
 func newResponse(c *conversation, turn int) *response {
 	r := &response{c: c, turn: turn}
-	r.scanner = stream.New(vocabulary.Table(), r)
+	r.scanner = scanner.New(vocabulary.Table(), r)
 	r.reply.Whole = true
 	return r
 }
 
-// Prose implements stream.Sink.
+// Prose implements scanner.Sink.
 func (r *response) Prose(text []byte) {
 	r.visible = append(r.visible, text...)
 	r.c.show(schemas.FrameProse, string(text))
 }
 
-// Command implements stream.Sink.
-func (r *response) Command(c stream.Command) { r.commands = append(r.commands, c) }
+// Command implements scanner.Sink.
+func (r *response) Command(c scanner.Command) { r.commands = append(r.commands, c) }
 
-// Diagnostic implements stream.Sink.
-func (r *response) Diagnostic(d stream.Diagnostic) { r.diagnostics = append(r.diagnostics, d) }
+// Diagnostic implements scanner.Sink.
+func (r *response) Diagnostic(d scanner.Diagnostic) { r.diagnostics = append(r.diagnostics, d) }
 
 func (r *response) take(piece string) {
 	r.text.WriteString(piece)
@@ -66,8 +66,8 @@ func (r *response) close() {
 		return
 	}
 	last := &r.commands[n-1]
-	if last.Status == stream.Complete && last.End >= int64(r.text.Len()) {
-		last.Status, r.cutLast = stream.Unterminated, true
+	if last.Status == scanner.Complete && last.End >= int64(r.text.Len()) {
+		last.Status, r.cutLast = scanner.Unterminated, true
 	}
 }
 
@@ -146,9 +146,9 @@ func (r *response) names() string {
 
 const maxCommandLine = 120 // bytes shown of a command, and of a result
 
-func commandLine(c stream.Command) string { return shortened(wholeLine(c)) }
+func commandLine(c scanner.Command) string { return shortened(wholeLine(c)) }
 
 // wholeLine is a command as its response has it.
-func wholeLine(c stream.Command) string {
+func wholeLine(c scanner.Command) string {
 	return strings.TrimRight("/"+c.Verb+" "+strings.ToValidUTF8(c.Args, "\uFFFD"), " ")
 }

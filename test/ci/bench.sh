@@ -21,7 +21,7 @@ run -bench 'WhatIf' -benchtime 3x
 go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
-go test ./observer/agent/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
+go test ./observer/agent/scanner -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/daemon -run '^$' -bench AgentsInParallel -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/files -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'

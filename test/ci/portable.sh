@@ -8,12 +8,12 @@ cd "$(dirname "$0")/../.."
 
 everywhere=(
 	./schemas ./schemas/filelock ./schemas/glob ./schemas/jsonschema
-	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
-	./observer/agent/address
+	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/session/statediff
+	./observer/agent/egress
 	./retrieval/bm25 ./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector
 	./retrieval/embed/number ./retrieval/embed/static
 	./retrieval/artifact ./retrieval/artifact/glyph ./retrieval/artifact/inject ./retrieval/artifact/mention ./retrieval/artifact/strategy
-	./observer/agent/stream ./observer/classify ./observer/model ./observer/observation
+	./observer/agent/scanner ./observer/classify ./observer/model ./observer/observation
 	./projections/audit/evidence
 )
 posix=(

@@ -25,8 +25,8 @@ import (
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
 	"github.com/writbus/writ/observer/agent/runs"
+	"github.com/writbus/writ/observer/eventlog"
 	"github.com/writbus/writ/observer/heap"
-	"github.com/writbus/writ/observer/journal"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
@@ -114,7 +114,7 @@ type Daemon struct {
 	model   *model.Client // nil if none is configured
 	noModel error         // why model is nil
 	memory  *memory.Service
-	journal *journal.Journal
+	events  *eventlog.Log
 	agents  *runs.Service
 
 	unreadable unreadable
@@ -490,7 +490,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	d.openFiles()
 	d.openTurns()
 	d.openRules()
-	d.journal = journal.New(journal.Options{
+	d.events = eventlog.New(eventlog.Options{
 		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
 		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) {
 			return d.audit.Find(ctx, s, id)

@@ -51,7 +51,7 @@ func (d *Daemon) link(page string, reads bool) (schemas.DashReply, error) {
 	}
 	if d.pages.server == nil {
 		server, err := dashboard.Start(dashboard.Options{
-			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.journal.Follow, End: d.journal.End, Help: helpPages, Now: d.now, Logger: d.logger,
+			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.events.Follow, End: d.events.End, Help: helpPages, Now: d.now, Logger: d.logger,
 		})
 		if err != nil {
 			return schemas.DashReply{}, schemas.Faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())

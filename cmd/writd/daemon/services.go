@@ -48,7 +48,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	d.gates = session.NewService(d.sessions, passkeys)
 	shut, err := bus.Serve(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), shared.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
+		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), shared.Endpoints(), d.events.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backups.BackUp),

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/observer/memory"
-	"github.com/writbus/writ/observer/sharing"
+	"github.com/writbus/writ/observer/sharedmemory"
 	"github.com/writbus/writ/projections/audit/team"
 )
 
 // beginSharing opens the memory that is shared, and exchanges it with the hub, if one is
 // joined.
-func beginSharing(ctx context.Context, d *Daemon) (*sharing.Service, func(), error) {
-	o := sharing.Options{
+func beginSharing(ctx context.Context, d *Daemon) (*sharedmemory.Service, func(), error) {
+	o := sharedmemory.Options{
 		Folder: filepath.Join(d.layout.Root, "shared"), Memory: memory.Shared{Service: d.memory}, Log: d.log, Now: d.now, Logger: d.logger,
 		Persons: func(ctx context.Context) []string { return d.rules.Releases().State(ctx).Persons(d.now()) },
 	}
@@ -22,5 +22,5 @@ func beginSharing(ctx context.Context, d *Daemon) (*sharing.Service, func(), err
 		o.Hub = nil // the team's service says why
 	}
 	o.Member, o.Restores = is.Member, d.conn.Restores
-	return sharing.Begin(ctx, o)
+	return sharedmemory.Begin(ctx, o)
 }

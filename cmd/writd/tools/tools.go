@@ -23,7 +23,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/observer/journal/table/parquet"
+	"github.com/writbus/writ/observer/eventlog/table/parquet"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed"

@@ -5,6 +5,6 @@
 // It guarantees that the scanner knows the verbs of enforcement/dialect and no
 // others (TestTheScannerKnowsTheTable), and that help/verbs.md is what the table
 // says (TestReferenceIsCurrent). It scans and
-// runs nothing: lines are scanned by package stream; what a verb is, and who may
+// runs nothing: lines are scanned by package scanner; what a verb is, and who may
 // use it, is said by enforcement/dialect.
 package vocabulary

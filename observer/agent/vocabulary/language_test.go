@@ -9,25 +9,25 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 )
 
 var update = flag.Bool("update", false, "write help/verbs.md")
 
 type scanned struct {
-	commands []stream.Command
+	commands []scanner.Command
 	notes    []string
 }
 
-func (*scanned) Prose([]byte)               {}
-func (s *scanned) Command(c stream.Command) { s.commands = append(s.commands, c) }
-func (s *scanned) Diagnostic(d stream.Diagnostic) {
+func (*scanned) Prose([]byte)                {}
+func (s *scanned) Command(c scanner.Command) { s.commands = append(s.commands, c) }
+func (s *scanned) Diagnostic(d scanner.Diagnostic) {
 	s.notes = append(s.notes, string(d.Kind)+" "+d.Name)
 }
 
 func scan(text string) *scanned {
 	found := &scanned{}
-	s := stream.New(Table(), found)
+	s := scanner.New(Table(), found)
 	_, _ = s.Write([]byte(text))
 	_ = s.Close()
 	return found

@@ -12,5 +12,5 @@
 // withhold, which [Scope.Missing] shows where something later came through.
 //
 // It is pure: no clock, disk or network; keys and nonces come as data. It neither draws
-// epoch keys nor sends them to members: package sharing, the service, does.
+// epoch keys nor sends them to members: package sharedmemory, the service, does.
 package scope

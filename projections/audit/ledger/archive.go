@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/archivefile"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/segment"
 	"github.com/writbus/writ/projections/audit"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
@@ -308,11 +308,11 @@ func signedOf(a *Auditor, s schemas.Stream) (last evidence.Checkpoint, err error
 // stretch are records that leave together.
 type stretch struct {
 	first   uint64 // behind the last that left, also where that one was given up
-	records []segment.Record
+	records []archivefile.Record
 	bytes   int
 }
 
-func (s *stretch) add(r segment.Record) {
+func (s *stretch) add(r archivefile.Record) {
 	s.records, s.bytes = append(s.records, r), s.bytes+len(r.Subject)+len(r.Header)+len(r.Body)
 }
 
@@ -364,7 +364,7 @@ func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 			missing = fmt.Errorf("records %d to %d of %s are missing. Run `writ down` and `writ repair --from BACKUP`, or `writ repair` without a backup", expected, seq-1, s)
 			return false
 		}
-		all.add(segment.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
+		all.add(archivefile.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
 		expected = seq + 1
 		return true
 	})
@@ -402,7 +402,7 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 		a.unsaid = p.Path
 	}
 	path := bus.ArchiveOf(a.Log).Path(p)
-	if p.Bytes, err = segment.Write(path, one.records); err != nil {
+	if p.Bytes, err = archivefile.Write(path, one.records); err != nil {
 		return fmt.Errorf("write the segment %s: %w. Make room there, or name another folder (archive.to); the stream keeps its records until then", path, err)
 	}
 	if err := sayArchived(ctx, a.Writer, p); err != nil {
@@ -414,7 +414,7 @@ func (a *Archiver) seal(ctx context.Context, one *stretch) error {
 }
 
 // segmentOf describes records that leave together, but for where they will be and their root.
-func segmentOf(first uint64, records []segment.Record) schemas.RecordsArchived {
+func segmentOf(first uint64, records []archivefile.Record) schemas.RecordsArchived {
 	last := map[string]uint64{}
 	for _, r := range records {
 		if of, _, err := schemas.ParseSubject(r.Subject); err == nil {
@@ -444,17 +444,17 @@ func sayArchived(ctx context.Context, log *bus.Writer, p schemas.RecordsArchived
 }
 
 // taken says whether a path has something else than an earlier try at these records.
-func taken(path string, records []segment.Record) bool {
+func taken(path string, records []archivefile.Record) bool {
 	if _, err := os.Lstat(path); err != nil {
 		return false // what else is wrong, writing tells
 	}
-	is, err := segment.Read(path)
-	return err != nil || !slices.EqualFunc(is, records, segment.Record.Equal)
+	is, err := archivefile.Read(path)
+	return err != nil || !slices.EqualFunc(is, records, archivefile.Record.Equal)
 }
 
 // root is that over the leaves of records in their stream's tree, which they are held
 // against: what is not as it was signed does not leave.
-func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records []segment.Record) (root evidence.Hash, err error) {
+func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records []archivefile.Record) (root evidence.Hash, err error) {
 	signed, err := signedOf(a.Audit, p.Stream)
 	if err != nil {
 		return root, err
@@ -585,7 +585,7 @@ func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, own string, of map
 	for i, r := range is {
 		is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
 	}
-	if slices.EqualFunc(was, is, segment.Record.Equal) {
+	if slices.EqualFunc(was, is, archivefile.Record.Equal) {
 		return "", nil
 	}
 	return archive.Rewrite(p, own, is)

@@ -11,9 +11,9 @@ import (
 	"slices"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/archivefile"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/segment"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -90,7 +90,7 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 			switch _, there := segmentAt(theirs, nil, p.First); {
 			case stream == bus.ArchivedStream && backup != "" && len(there) > 0:
 				out.How = blockfile.Restored
-				if _, err = segment.Write(out.Kept, there); err == nil { // as above
+				if _, err = archivefile.Write(out.Kept, there); err == nil { // as above
 					err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
 				}
 				out.Last, out.Kept = there[len(there)-1].Seq, ""
@@ -164,7 +164,7 @@ func sayAgain(ctx context.Context, conn *bus.Conn, log *bus.Writer, warn func(st
 
 // segmentAt finds the segment that begins with a record, in the archive's folder or where
 // others are, and the path that the log says of it.
-func segmentAt(a *bus.Archive, parts []schemas.RecordsArchived, first uint64) (path string, records []segment.Record) {
+func segmentAt(a *bus.Archive, parts []schemas.RecordsArchived, first uint64) (path string, records []archivefile.Record) {
 	patterns := []string{segmentName(first, "*")}
 	for _, p := range parts {
 		if filepath.IsAbs(p.Path) {
@@ -174,7 +174,7 @@ func segmentAt(a *bus.Archive, parts []schemas.RecordsArchived, first uint64) (p
 	for _, pattern := range slices.Compact(patterns) {
 		found, _ := filepath.Glob(a.Path(schemas.RecordsArchived{Path: pattern})) // the pattern is ours
 		for _, path := range found {
-			if records, err := segment.Read(path); err == nil && len(records) > 0 && records[0].Seq >= first {
+			if records, err := archivefile.Read(path); err == nil && len(records) > 0 && records[0].Seq >= first {
 				if !filepath.IsAbs(pattern) {
 					path = filepath.Base(path)
 				}
@@ -187,7 +187,7 @@ func segmentAt(a *bus.Archive, parts []schemas.RecordsArchived, first uint64) (p
 
 // rootOf is that over the leaves of records as they were signed, as far as the log tells
 // it of those that were lost or erased.
-func rootOf(p schemas.RecordsArchived, records []segment.Record, lost []schemas.RecordsLost) evidence.Hash {
+func rootOf(p schemas.RecordsArchived, records []archivefile.Record, lost []schemas.RecordsLost) evidence.Hash {
 	said, over, hasher := map[uint64][]byte{}, evidence.Frontier{}, evidence.Hasher{}
 	for _, l := range lost {
 		for i, leaf := range l.Leaves {
@@ -195,7 +195,7 @@ func rootOf(p schemas.RecordsArchived, records []segment.Record, lost []schemas.
 		}
 	}
 	for seq := p.First; seq <= p.Last; seq++ {
-		var r segment.Record
+		var r archivefile.Record
 		if len(records) > 0 && records[0].Seq == seq {
 			r, records = records[0], records[1:]
 		}
@@ -210,10 +210,10 @@ func rootOf(p schemas.RecordsArchived, records []segment.Record, lost []schemas.
 
 // streamed are the records of a segment that their stream has, in files that no server
 // has open.
-func streamed(store string, p schemas.RecordsArchived) (all []segment.Record, err error) {
+func streamed(store string, p schemas.RecordsArchived) (all []archivefile.Record, err error) {
 	err = blockfile.Each(embedded.StreamDir(store, string(p.Stream)), string(p.Stream), func(seq uint64, nanos int64, subject string, header, body []byte) bool {
 		if seq >= p.First && seq <= p.Last {
-			all = append(all, segment.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
+			all = append(all, archivefile.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
 		}
 		return seq < p.Last
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
 )
@@ -185,7 +185,7 @@ func (c *conversation) detail(text string) {
 // replied shows the visible text of a response; its commands follow as they ran.
 func (c *conversation) replied(p schemas.AgentReplied) {
 	visible := &visibleText{}
-	s := stream.New(vocabulary.Table(), visible)
+	s := scanner.New(vocabulary.Table(), visible)
 	_, _ = s.Write([]byte(p.Text))
 	_ = s.Close()
 	c.text(visible.String())
@@ -197,9 +197,9 @@ func (c *conversation) replied(p schemas.AgentReplied) {
 // visibleText is a Sink that keeps the prose.
 type visibleText struct{ strings.Builder }
 
-func (v *visibleText) Prose(text []byte)          { v.Write(text) }
-func (*visibleText) Command(stream.Command)       {}
-func (*visibleText) Diagnostic(stream.Diagnostic) {}
+func (v *visibleText) Prose(text []byte)           { v.Write(text) }
+func (*visibleText) Command(scanner.Command)       {}
+func (*visibleText) Diagnostic(scanner.Diagnostic) {}
 
 func (c *conversation) dispatched(p schemas.CommandDispatched) {
 	command := "/" + client.JoinNonEmpty(" ", p.Verb, p.Args)

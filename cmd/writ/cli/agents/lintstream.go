@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/scanner"
 	"github.com/writbus/writ/observer/agent/vocabulary"
 )
 
@@ -43,7 +43,7 @@ const scanBuffer = 64 << 10
 
 func (a *app) lintStream(in io.Reader) error {
 	shown := &lintSink{app: a, st: a.Env.Style(a.Out), bol: true}
-	scanner := stream.New(vocabulary.Table(), shown)
+	scanner := scanner.New(vocabulary.Table(), shown)
 	buffer := make([]byte, scanBuffer)
 	for {
 		n, err := in.Read(buffer)
@@ -111,7 +111,7 @@ func (s *lintSink) Prose(text []byte) {
 	s.bol = text[len(text)-1] == '\n'
 }
 
-func (s *lintSink) Command(c stream.Command) {
+func (s *lintSink) Command(c scanner.Command) {
 	if s.app.JSON {
 		one := lintedCommand{
 			Kind: "command", Verb: c.Verb, Args: c.Args, Status: c.Status.String(), Line: c.Line,
@@ -130,7 +130,7 @@ func (s *lintSink) Command(c stream.Command) {
 	s.line(s.st.Cyan("▸ " + text))
 }
 
-func (s *lintSink) Diagnostic(d stream.Diagnostic) {
+func (s *lintSink) Diagnostic(d scanner.Diagnostic) {
 	s.problems++
 	if s.app.JSON {
 		s.print(lintedDiagnostic{"diagnostic", string(d.Kind), d.Line, d.Name, d.Suggestion, d.String()})

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/journal/table"
+	"github.com/writbus/writ/observer/eventlog/table"
 	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )

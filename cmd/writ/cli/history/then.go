@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/enforcement/statediff"
+	"github.com/writbus/writ/enforcement/session/statediff"
 	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )

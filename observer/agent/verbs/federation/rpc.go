@@ -16,7 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2aclient"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 )
 
 // maxAnswer bounds what a peer answers, in bytes.
@@ -86,7 +86,7 @@ func clientFor(p Peer, at string) (*http.Client, error) {
 	if to.Host == chosen.Host && to.Scheme == chosen.Scheme {
 		return understood(withHeaders(p.Headers)), nil
 	}
-	var guard address.Guard
+	var guard egress.Guard
 	if _, err = guard.URL(at); err != nil {
 		return nil, peerErrorf("its card leads to %s: %w", at, err)
 	}

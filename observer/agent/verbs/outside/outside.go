@@ -8,7 +8,7 @@
 package outside
 
 import (
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/federation"
 	"github.com/writbus/writ/observer/agent/verbs/web"
@@ -39,7 +39,7 @@ type Set struct {
 // New returns the handlers.
 func New(o Options) *Set {
 	handlers := workspace.Handlers(workspace.Options{Gate: o.Gate, Artifacts: o.Artifacts, Private: o.Private, Outline: outline})
-	guard := address.Guard{Allow: o.Allow}
+	guard := egress.Guard{Allow: o.Allow}
 	fetch := web.NewFetch(web.Options{Guard: guard, Agent: "writ/" + o.Version})
 	mcp := federation.NewMCP(o.MCP, o.Version)
 	handlers["fetch"] = fetch

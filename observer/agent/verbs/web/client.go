@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 )
 
 // Limits of one fetch, as the language has them.
@@ -26,7 +26,7 @@ var ErrRedirects = errors.New("web: redirect not followed")
 
 // Dial is the DialContext of a transport that reaches only what a guard allows.
 // The resolver may be nil.
-func Dial(guard address.Guard, resolver *net.Resolver) func(ctx context.Context, network, addr string) (net.Conn, error) {
+func Dial(guard egress.Guard, resolver *net.Resolver) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: connectTime, Control: guard.Control, Resolver: resolver}).DialContext
 }
 
@@ -82,7 +82,7 @@ func redirects(status int) bool {
 func (f *Fetch) next(from *url.URL, location string) (*url.URL, error) {
 	at, err := url.Parse(location)
 	if err != nil {
-		return nil, fmt.Errorf("redirected to %q: %w: not a URL", location, address.ErrRefused)
+		return nil, fmt.Errorf("redirected to %q: %w: not a URL", location, egress.ErrRefused)
 	}
 	to, err := f.guard.URL(from.ResolveReference(at).String())
 	if err != nil {

@@ -3,7 +3,7 @@
 //
 // Guaranteed:
 //
-//   - Every connection of Fetch is checked by an address.Guard when its address is
+//   - Every connection of Fetch is checked by an egress.Guard when its address is
 //     known and before a packet is sent, redirects and names that change their
 //     answer included. Proxy settings of the environment are not used.
 //     TestHostileURLsAreRefused, TestRebindingIsRefused, TestProxiesAreNotUsed.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -21,7 +21,7 @@ import (
 // Options of the verbs of this package. The zero value is what a daemon uses.
 type Options struct {
 	// Guard says which addresses may be reached.
-	Guard address.Guard
+	Guard egress.Guard
 	// Resolver looks names up; nil is the system's.
 	Resolver *net.Resolver
 	// Agent is sent as User-Agent; "" is "writ".
@@ -30,7 +30,7 @@ type Options struct {
 
 // Fetch is the handler of /fetch. Close gives its connections up.
 type Fetch struct {
-	guard     address.Guard
+	guard     egress.Guard
 	agent     string
 	transport *http.Transport
 }
@@ -107,8 +107,8 @@ func Refused(raw string, err error) verbs.Result {
 	why := err.Error()
 	var dns *net.DNSError
 	switch {
-	case errors.Is(err, address.ErrRefused):
-		if _, rest, ok := strings.Cut(why, address.ErrRefused.Error()+": "); ok {
+	case errors.Is(err, egress.ErrRefused):
+		if _, rest, ok := strings.Cut(why, egress.ErrRefused.Error()+": "); ok {
 			why = rest
 		}
 		return verbs.Err("refused: "+shown(raw)+": "+why, "use a public http or https address; asking again will not help").With("refused", "address")

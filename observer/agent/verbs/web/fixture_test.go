@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/web/webtest"
 )
@@ -137,7 +137,7 @@ func newSite(t *testing.T, table map[string][][]string, handler http.HandlerFunc
 	s.Start()
 	t.Cleanup(s.Close)
 	_, s.port, _ = net.SplitHostPort(listener.Addr().String())
-	guard := address.Guard{Allow: []netip.Prefix{netip.MustParsePrefix(public + "/32")}}
+	guard := egress.Guard{Allow: []netip.Prefix{netip.MustParsePrefix(public + "/32")}}
 	s.fetch = NewFetch(Options{Guard: guard, Resolver: s.names.resolver(t)})
 	t.Cleanup(s.fetch.Close)
 	return s
@@ -162,7 +162,7 @@ func (s *site) get(t *testing.T, url string, grants ...string) verbs.Result {
 // hostile are the URLs that the guard's own tests refuse.
 func hostile(t *testing.T) []string {
 	t.Helper()
-	raw, err := os.ReadFile("../../../../observer/agent/address/testdata/hostile.json")
+	raw, err := os.ReadFile("../../../../observer/agent/egress/testdata/hostile.json")
 	if err != nil {
 		t.Fatal(err)
 	}

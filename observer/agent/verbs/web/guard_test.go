@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs/web/webtest"
 )
 
@@ -187,7 +187,7 @@ func TestRefusedAndUnreachableAreToldApart(t *testing.T) {
 	if r := Refused("http://example.com/", ctx.Err()); !strings.Contains(r.Text, "in time") {
 		t.Errorf("%q", r.Text)
 	}
-	if _, err := Dial(address.Guard{}, nil)(t.Context(), "tcp", "127.0.0.1:1"); !errors.Is(err, address.ErrRefused) {
+	if _, err := Dial(egress.Guard{}, nil)(t.Context(), "tcp", "127.0.0.1:1"); !errors.Is(err, egress.ErrRefused) {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/web"
 )
@@ -26,7 +26,7 @@ const atOnce = 2
 type Options struct {
 	// Path is the Chromium to start; "" looks for one on the PATH, "none" uses none.
 	Path     string
-	Guard    address.Guard
+	Guard    egress.Guard
 	Resolver *net.Resolver // nil is the system's
 }
 

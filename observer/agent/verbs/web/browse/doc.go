@@ -3,7 +3,7 @@
 //
 // Each call has a browser of its own, with a new profile that is deleted after
 // it. All its traffic goes through a Proxy of Writ's, which looks names up itself
-// and reaches only what an address.Guard allows; the browser itself resolves no
+// and reaches only what an egress.Guard allows; the browser itself resolves no
 // name and opens no socket to anything but the proxy.
 //
 // Guaranteed:

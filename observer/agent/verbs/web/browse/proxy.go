@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 )
 
 // maxTraffic bounds what one page may load, in bytes.
@@ -24,7 +24,7 @@ type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // proxy is a forward proxy on loopback for one browser.
 type proxy struct {
-	guard     address.Guard
+	guard     egress.Guard
 	dial      dialer
 	transport *http.Transport
 	listener  net.Listener
@@ -37,7 +37,7 @@ type proxy struct {
 	refused map[string]error // by host as the browser names it
 }
 
-func newProxy(guard address.Guard, dial dialer) (*proxy, error) {
+func newProxy(guard egress.Guard, dial dialer) (*proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("browse: proxy: %w", err)
@@ -75,7 +75,7 @@ func (p *proxy) why(host string) error {
 
 func (p *proxy) refuse(w http.ResponseWriter, host string, err error) {
 	status := http.StatusBadGateway
-	if errors.Is(err, address.ErrRefused) {
+	if errors.Is(err, egress.ErrRefused) {
 		status = http.StatusForbidden
 		p.mu.Lock()
 		if len(p.refused) < 1000 {
@@ -160,7 +160,7 @@ var hop = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authen
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request) {
 	target, err := p.guard.URL(r.URL.String())
 	if err == nil && target.Scheme != "http" {
-		err = fmt.Errorf("%w: scheme %q", address.ErrRefused, target.Scheme)
+		err = fmt.Errorf("%w: scheme %q", egress.ErrRefused, target.Scheme)
 	}
 	if err != nil {
 		p.refuse(w, r.URL.Hostname(), err)

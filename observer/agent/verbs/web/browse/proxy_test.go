@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs/web"
 	"github.com/writbus/writ/observer/agent/verbs/web/webtest"
 )
@@ -23,8 +23,8 @@ import (
 // public is the one loopback address that stands for the public web in tests.
 const public = webtest.Public
 
-func guard() address.Guard {
-	return address.Guard{Allow: []netip.Prefix{netip.MustParsePrefix(public + "/32")}}
+func guard() egress.Guard {
+	return egress.Guard{Allow: []netip.Prefix{netip.MustParsePrefix(public + "/32")}}
 }
 
 // site serves at the address that stands for the public web.
@@ -116,7 +116,7 @@ func TestProxyPassesThePublic(t *testing.T) {
 func TestProxyRefuses(t *testing.T) {
 	t.Parallel()
 	p := newTestProxy(t)
-	raw, err := os.ReadFile("../../../../../observer/agent/address/testdata/hostile.json")
+	raw, err := os.ReadFile("../../../../../observer/agent/egress/testdata/hostile.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"github.com/writbus/writ/observer/agent/address"
+	"github.com/writbus/writ/observer/agent/egress"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/agent/verbs/web"
 )
@@ -42,7 +42,7 @@ type shown struct {
 type visit struct {
 	call   verbs.Call
 	target *url.URL
-	guard  address.Guard
+	guard  egress.Guard
 	proxy  *proxy
 	page   shown
 
