@@ -336,13 +336,13 @@ func approvedContext(gate string, o Offer, next string) string {
 func mayWrite(phase string) string {
 	switch phase {
 	case PhasePlanning:
-		return "Write plan.md (## Files, ## Analysis, ## Rules Applied, ## Capabilities) and capabilities.md; nothing else until the user approves the plan."
+		return "Write plan.md (## Files, ## Analysis, ## Rules Applied, ## Capabilities), and nothing else until the user approves it."
 	case PhaseTesting:
 		return "Write test files with assertions that can fail; code waits until the user approves the tests."
 	case PhaseImplementation:
 		return "Write the files that the plan names; another one is asked for. plan.md stays as approved. Run the tests after changes."
 	case PhaseVerification:
-		return "Check every capability and tick it in capabilities.md; a fix in code needs implementation reopened by the user."
+		return "Check every capability of the plan, and write it ticked into capabilities.md; a fix in code needs implementation reopened by the user."
 	}
 	return ""
 }

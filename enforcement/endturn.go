@@ -151,8 +151,10 @@ func (c EndTurn) claims(s State) (open, bool) {
 func (c EndTurn) untested(unrun string) string {
 	switch {
 	case c.Behind:
-		return "writ: the tests of this turn go on in the background; what fails anew is said at your next prompt."
+		return "writ: the tests of this turn go on in the background; what comes of them is said at your next prompt."
 	case c.Ran == nil:
+	case c.Late && c.Ran.Outcome == schemas.OutcomePassed:
+		return fmt.Sprintf("writ: the tests of the last turn passed: `%s`.", excerpt.Runes(c.Ran.Command, 120))
 	case c.Ran.Outcome == schemas.OutcomeTimedOut:
 		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Millis/1000)
 	case c.Ran.Outcome == schemas.OutcomeNotRun && unrun != c.Ran.Output:

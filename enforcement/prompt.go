@@ -127,7 +127,7 @@ func (c SubmitPrompt) command(s State, args []string) Decision {
 		return Decision{Notice: "Not approved: `/writ-approve` takes one gate: plan, tests or implementation."}
 	}
 	if gate == "" {
-		return Decision{Notice: "Nothing waits for an approval."}
+		return Decision{Notice: textNothingWaits}
 	}
 	return c.approve(s, gate, s.Offer(gate, c.Workspace))
 }
@@ -147,10 +147,15 @@ func (c SubmitPrompt) wording(s State) Decision {
 	return d
 }
 
+const textNothingWaits = "Nothing waits for an approval."
+
 // approval handles a prompt that approves in the user's own words.
 func (c SubmitPrompt) approval(s State) Decision {
 	gate := s.Waiting(c.Workspace)
 	if gate == "" {
+		if j := judgeWording(c.Prompt, GatePlan, c.Settings.Phrases); j.Approves && j.Reason == phrase.Explicit && (s.Mode == ModeWork || s.Mode == "") {
+			return Decision{Notice: textNothingWaits}
+		}
 		return Decision{}
 	}
 	j := judgeWording(c.Prompt, gate, c.Settings.Phrases)

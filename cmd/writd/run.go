@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
@@ -61,7 +62,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // remedy is what helps where a file of the data directory is not what it is to be.
 func remedy(err error, dataDir string) string {
 	var file *fs.PathError
-	if !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return ". Make room there, or set WRIT_HOME to another folder"
+	case !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) || errors.Is(err, fs.ErrPermission):
 		return ""
 	}
 	return ". Put that right, such as from a backup; views may be deleted, they are made anew. Or move " + dataDir + " away and run `writ restore BACKUP`"

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -46,6 +47,9 @@ const (
 	memTable = 8 << 20
 	// cacheBytes leaves blocks some room beside two of them.
 	cacheBytes = 20 << 20
+	// retryPause is how long a write into a file that failed is not tried again. Pebble
+	// holds its lock meanwhile.
+	retryPause = 100 * time.Millisecond
 )
 
 // Store implements projections.Store. It is safe for concurrent use.
@@ -119,13 +123,17 @@ func (s *Store) pebbleOptions(cache *pebble.Cache, l *logger) *pebble.Options {
 		Logger:             l,
 		FormatMajorVersion: pebble.FormatNewest,
 		MemTableSize:       memTable,
-		// Pebble's own reaction to damage is to end the process.
-		EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
-			l.Errorf("%s", info)
-			if err := s.condemn(info.String()); err != nil {
-				l.Errorf("%s", err)
-			}
-		}},
+		EventListener: &pebble.EventListener{
+			// Pebble's own reaction to damage is to end the process.
+			DataCorruption: func(info pebble.DataCorruptionInfo) {
+				l.Errorf("%s", info)
+				if err := s.condemn(info.String()); err != nil {
+					l.Errorf("%s", err)
+				}
+			},
+			// What it cannot write, as on a full disk, it tries again without a pause.
+			BackgroundError: func(error) { time.Sleep(retryPause) },
+		},
 	}
 	for i := range o.Levels {
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)

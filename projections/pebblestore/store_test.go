@@ -5,9 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
@@ -318,4 +323,32 @@ func TestRelaxedStoreHoldsWhatItHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	relaxer.Relax() // does nothing
+}
+
+// A view on a full disk waits between its tries: without that it takes a processor
+// until somebody makes room.
+func TestFullDiskIsNotTriedWithoutPause(t *testing.T) {
+	var full atomic.Bool
+	tries := make(chan time.Time, 3)
+	disk := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if !full.Load() || op.Kind != errorfs.OpCreate || !strings.HasSuffix(op.Path, ".sst") {
+			return nil
+		}
+		select {
+		case tries <- time.Now():
+		default:
+		}
+		return syscall.ENOSPC
+	}))
+	s := open(t, disk)
+	full.Store(true)
+	set(t, s, "large", strings.Repeat("x", 16<<20)) // more than memory holds
+	first, _, third := <-tries, <-tries, <-tries
+	if between := third.Sub(first); between < 100*time.Millisecond {
+		t.Errorf("three tries in %s", between)
+	}
+	full.Store(false)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -172,3 +172,34 @@ func TestAMisspeltSettingIsNamedWithWhatIsMeant(t *testing.T) {
 		}
 	}
 }
+
+// A setting of a wrong kind is named in the words of the file, and nothing of a file
+// is passed over.
+func TestBrokenSettingsAreNamedInTheirOwnWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"small_lines: many\n":              "string was used where int is expected",
+		"test_timeout: 60\n":               "uint64 was used where Duration is expected",
+		"require_work: maybe\n":            "string was used where bool is expected",
+		"mode: work\n---\nmode: debug\n":   "more than one document",
+		"mode: work\n---\nunknown: here\n": "more than one document",
+		"---\nmode: work\n":                "",
+		"mode: work\n...\n":                "",
+		"mode: work\n---\n":                "",
+	} {
+		root := t.TempDir()
+		path := filepath.Join(root, ProjectFile)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadProject(root)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%q: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ")):
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func DataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("%w: set WRIT_HOME: %w", ErrNoHome, err)
+		return "", fmt.Errorf("%w (%w): set WRIT_HOME to a folder of yours", ErrNoHome, err)
 	}
 	switch runtime.GOOS {
 	case "darwin":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -291,8 +292,15 @@ func decodeYAML(path string, raw []byte, into any) error {
 	if err := yaml.Unmarshal(raw, &document); err == nil && document == nil {
 		return nil
 	}
-	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(into); err != nil {
-		return fmt.Errorf("%w: %s: %s%s", ErrSettings, path, yaml.FormatError(err, false, true), misspelt(err, into))
+	decoder := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict())
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("%w: %s: %s%s", ErrSettings, path, goTypes.ReplaceAllString(yaml.FormatError(err, false, true), "$1 was used where $2 is expected"), misspelt(err, into))
+	}
+	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %s holds more than one document: what follows a line of --- would be ignored", ErrSettings, path)
 	}
 	return nil
 }
+
+// goTypes is how the decoder says that a value has another type than its setting.
+var goTypes = lazyregexp.New(`cannot unmarshal (\S+) into Go (?:struct field \S+|value) of type (?:time\.)?(\S+)`)

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas/filelock"
 )
@@ -72,7 +73,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		return at, err
 	}
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
-		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w. `writ doctor` says what to repair", err)
+		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w. Make it writable for you, or set WRIT_HOME to another folder", err)
 	}
 	for {
 		lock, err := filelock.Take(filepath.Join(o.DataDir, "start.lock"))
@@ -81,7 +82,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 			return startLocked(ctx, o)
 		}
 		if !errors.Is(err, filelock.ErrHeld) {
-			return config.Endpoint{}, fmt.Errorf("launch: %w. `writ doctor` says what to repair", err)
+			return config.Endpoint{}, fmt.Errorf("launch: %w. Make room there, make it writable for you, or set WRIT_HOME to another folder", err)
 		}
 		if err := pause(ctx); err != nil {
 			return config.Endpoint{}, err
@@ -255,15 +256,19 @@ func DaemonVars(vars []string, dataDir string) []string {
 
 func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) {
 	for {
-		if at, err := answering(ctx, o); err == nil {
+		at, err := answering(ctx, o)
+		if err == nil {
 			return at, nil
 		}
 		select {
-		case err := <-d.ended:
+		case end := <-d.ended:
 			// Another daemon, still recovering its log, may hold the data: it
-			// is the one to wait for.
+			// is the one to wait for, unless it has refused who asks.
 			if !filelock.Held(config.Layout{Root: o.DataDir}.Lock()) {
-				return config.Endpoint{}, d.death(err)
+				return config.Endpoint{}, d.death(end)
+			}
+			if errors.Is(err, bus.ErrBadCredentials) {
+				return config.Endpoint{}, err
 			}
 			d.ended = nil
 		default:
@@ -280,11 +285,7 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 const daemonSays = "writd: "
 
 func (d *daemon) death(err error) error {
-	reason := d.lastWords()
-	if reason == "" && err != nil {
-		reason = err.Error()
-	}
-	return fmt.Errorf("%w: %s (%s)", ErrDied, reason, d.log)
+	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), fmt.Sprintf("it says nothing of why (%v): see whether the disk is full", err)), d.log)
 }
 
 // lastWords are what this daemon said at its end, which may be several lines,
@@ -307,8 +308,8 @@ func (d *daemon) lastWords() string {
 	}
 	text := strings.TrimSpace(string(raw))
 	start := strings.LastIndex("\n"+text, "\n"+daemonSays)
-	if start >= 0 {
-		return strings.TrimPrefix(text[start:], daemonSays)
+	if start < 0 {
+		start = strings.LastIndex(text, "\n") + 1
 	}
-	return strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:])
+	return strings.TrimSpace(strings.TrimPrefix(text[start:], daemonSays))
 }

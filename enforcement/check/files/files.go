@@ -56,7 +56,7 @@ func (t Tree) Named(paths []string) (files []schemas.CheckFile, err error) {
 			return err
 		})
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist", path)
+			return nil, fmt.Errorf("%s does not exist: name files or folders from the folder you are in, or say --diff for what changed", path)
 		}
 		if err != nil {
 			return nil, err

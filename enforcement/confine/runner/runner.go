@@ -51,7 +51,7 @@ func (r Runner) String() string {
 	if absent := r.Absent(); absent != "" {
 		return "none (" + absent + "): commands whose effect cannot be told are asked for in gated phases"
 	}
-	return "Landlock: commands whose effect cannot be told run confined, as probes proved, where the host lets Writ rewrite them (Claude Code, Gemini CLI, OpenCode); elsewhere they are asked for in gated phases"
+	return "Landlock for commands whose effect cannot be told (Claude Code, Gemini CLI, OpenCode); other hosts' are asked for"
 }
 
 // profileOf is what a session's commands may write, as enforcement/confine/DESIGN

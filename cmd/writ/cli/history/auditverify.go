@@ -152,7 +152,7 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 	for _, place := range f.against {
 		place = a.Env.Absolute(place)
 		if _, err := os.Stat(place); err != nil {
-			return v, client.Refused(what, err.Error(), "--against takes a file or folder that checkpoints were published to.")
+			return v, client.Refused(what, "nothing can be read at "+place, "--against takes a file or folder that checkpoints were published to.")
 		}
 		places = append(places, place)
 	}

@@ -84,7 +84,7 @@ func (g gitHooks) place(ctx context.Context, what string, shared bool) (commit.H
 	case errors.Is(err, commit.ErrShared):
 		return at, client.Refused(what, err.Error(), "Other repositories use it, too: `writ git install --shared` installs there.")
 	case err != nil:
-		return at, client.Refused(what, err.Error(), "Go into the work tree of a repository.")
+		return at, client.Refused(what, err.Error(), "It needs Git, and the work tree of a repository around this folder.")
 	}
 	return at, nil
 }

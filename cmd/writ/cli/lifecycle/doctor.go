@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -141,11 +142,11 @@ const minFree = 256 << 20
 func (e *examination) data() {
 	dir, err := e.app.Env.DataDir()
 	if err != nil {
-		e.fail("data folder", err.Error(), "Set WRIT_HOME to a folder of yours.")
+		e.fail("data folder", client.OneLine(err.Error()), "")
 		return
 	}
 	e.dataDir = dir
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		e.warn("data folder", dir+" does not exist yet", "`writ up` creates it.")
 		return
 	}
@@ -200,6 +201,10 @@ func (e *examination) credentials() {
 			e.fail("credentials", fmt.Sprintf("%s can be read by others (mode %04o)", path, info.Mode().Perm()), "chmod 600 "+client.ShellWord(path))
 			return
 		}
+		if _, err := bus.LoadCredential(filepath.Dir(path), role); err != nil {
+			e.fail("credentials", client.OneLine(err.Error()), "")
+			return
+		}
 	}
 	switch found {
 	case 0:
@@ -221,6 +226,9 @@ func (e *examination) daemon(ctx context.Context) {
 		e.fail("writd", "it is neither beside writ nor on the PATH", "`"+remedy+"` puts it beside "+e.app.Env.Executable+"; or set WRITD to its path.")
 	default:
 		e.ok("writd", path)
+	}
+	if e.dataDir == "" {
+		return
 	}
 	s, at, err := e.app.Reach(ctx, client.RoleHook)
 	switch {

@@ -124,7 +124,7 @@ func (a *app) install(ctx context.Context, root string, agents, others []setting
 	agents, kept := a.sparingLines(root, agents)
 	named, moved, err := linked(a.Env.Home, program)
 	if err != nil {
-		return client.Refused("init", err.Error(), "Move it away and run this again; nothing was changed.")
+		return client.Refused("init", err.Error(), "Hooks name a link there: move away what is in its place, or make the folder writable, and run this again; nothing was changed.")
 	}
 	report, err := install.Init(root, named, agents...)
 	if err != nil {

@@ -133,6 +133,9 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 	}
 }
 
+// errUnjudged is a hook's answer that no daemon gave.
+var errUnjudged = errors.New("no daemon answered")
+
 // judgement looks at a hook's answer, and returns what is wrong with it.
 type judgement func(reply schemas.HookReply) (detail string, err error)
 
@@ -146,7 +149,7 @@ func mustRefuse(project config.Project, exit int) judgement {
 		case !denied || reply.Exit != exit:
 			return "", fmt.Errorf("a write in a session without approval passed (exit code %d)", reply.Exit)
 		case strings.Contains(reason, "could not judge"):
-			return "", errors.New(reason)
+			return "", fmt.Errorf("%w: %s", errUnjudged, reason)
 		}
 		return "refused, as it must be: " + client.Shorten(client.OneLine(reason), 100), nil
 	}
@@ -158,7 +161,7 @@ func mustPass(reply schemas.HookReply) (string, error) {
 	}
 	for _, said := range host.Remarks(reply) {
 		if strings.HasPrefix(said, "Writ did not see") {
-			return "", errors.New(said)
+			return "", fmt.Errorf("%w: %s", errUnjudged, said)
 		}
 	}
 	return "passed, as it must", nil
@@ -174,8 +177,11 @@ func (e *examination) probe(ctx context.Context, root string, agent settings.Age
 			return
 		}
 	}
-	where := agent.HookFile()
-	e.fail(p.Check, agent.Title+" "+h.Event+": "+client.OneLine(err.Error()), "Check the command line in "+where+"; `writ init --agent "+agent.Name+"` writes it anew.")
+	todo := "Check the command line in " + agent.HookFile() + "; `writ init --agent " + agent.Name + "` writes it anew."
+	if errors.Is(err, errUnjudged) {
+		todo = "The hook runs; it is the daemon that has to be repaired."
+	}
+	e.fail(p.Check, agent.Title+" "+h.Event+": "+client.OneLine(err.Error()), todo)
 }
 
 // runHookLine runs a hook as its host would: its command line, the payload

@@ -135,7 +135,9 @@ func (a *app) foreground(ctx context.Context, f upFlags, self, dataDir string) e
 		}
 		return nil //nolint:nilerr // it was interrupted, and what did not come of it is no fault
 	}
-	a.Note("The daemon runs (process %d, %s). Ctrl-C stops it.", at.PID, at.URL)
+	if ctx.Err() == nil {
+		a.Note("The daemon runs (process %d, %s). Ctrl-C stops it.", at.PID, at.URL)
+	}
 	select {
 	case err := <-ended:
 		return childEnd(err)
@@ -193,7 +195,9 @@ func (a *app) tourIfWanted(ctx context.Context, f upFlags, self string) error {
 		return nil
 	}
 	if f.tour || (!f.noTour && !f.detach && a.isFirstLook(ctx)) {
-		if err := a.tour(ctx, self); err != nil {
+		if err := a.tour(ctx, self); ctx.Err() != nil {
+			return nil // whoever leaves it has seen enough
+		} else if err != nil {
 			return err
 		}
 	}

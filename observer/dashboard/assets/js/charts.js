@@ -1,6 +1,7 @@
 import { s, h } from './dom.js';
 
-const W = 720;
+/** W is the width that labels are written for: what is drawn shrinks to its card, and a phone's is half as wide. */
+const W = matchMedia('(max-width: 40rem)').matches ? 340 : 720;
 const H = 200;
 const LEFT = 60;
 const BOTTOM = 22;

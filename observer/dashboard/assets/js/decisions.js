@@ -1,4 +1,4 @@
-import { card, chip, clock, fill, h, last, short } from './dom.js';
+import { card, chip, clock, coded, fill, h, last, short } from './dom.js';
 import { after, following, get, onEvents } from './net.js';
 import { link } from './sessions.js';
 import { told } from './told.js';
@@ -134,6 +134,6 @@ function line(e) {
   return h('li', {},
     h('span', { class: 'soft' }, clock(e.time)),
     h('span', {}, chip(d.verdict || e.type, kinds[d.verdict] || 'warn'), d.rule && h('div', { class: 'small' }, d.rule)),
-    h('div', {}, h('div', { class: decided ? 'mono wrap' : 'wrap' }, decided ? what : told(e)), decided && d.reason && h('div', { class: 'soft wrap' }, d.reason),
+    h('div', {}, h('div', { class: decided ? 'mono wrap' : 'wrap' }, decided ? what : coded(told(e))), decided && d.reason && h('div', { class: 'soft wrap' }, coded(d.reason)),
       h('a', { class: 'small', href: link(e.aggregate.id) }, `${short(e.aggregate.id, 26)} ${last(d.dir)}`)));
 }

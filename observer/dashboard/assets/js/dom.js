@@ -44,6 +44,9 @@ function held(element) {
   return () => { const all = alike(); return focused.isConnected ? focused : all[which] || all[0]; };
 }
 
+/** coded is a text with what stands in backticks set as code. */
+export const coded = (text) => text.split('`').map((part, i, all) => (i % 2 && i < all.length - 1 ? h('code', {}, part) : i % 2 ? `\`${part}` : part));
+
 export const chip = (text, kind = '') => h('span', { class: `chip ${kind}` }, text);
 
 export const card = (title, ...children) => h('section', { class: 'card' }, title && h('h2', {}, title), children);
@@ -77,6 +80,9 @@ export const last = (path) => (path || '').split(/[\\/]/).filter(Boolean).pop() 
 
 /** plural is a number with the word for one or for more of it. */
 export const plural = (n, one, more = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : more}`;
+
+/** inForce counts the rules of a daemon's status, and what stands beside them in the graph. */
+export const inForce = (status) => `${plural(status.rules - (status.nodes || 0), 'rule')} in force and ${plural(status.nodes || 0, 'other node')}`;
 
 export const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

@@ -56,7 +56,7 @@ export function watchWaits() {
 }
 
 function tell(key, one) {
-  const note = new Notification(`The ${one.gate} ${one.gate === 'tests' ? 'wait' : 'waits'} for you`, { body: [one.wish || one.session, one.project, one.plan].filter(Boolean).join('\n'), tag: key });
+  const note = new Notification(`The ${one.gate} ${one.gate === 'tests' ? 'wait' : 'waits'} for you`, { body: [one.wish || one.session, one.project, one.plan].filter(Boolean).join('\n').replaceAll('`', ''), tag: key });
   note.addEventListener('click', () => {
     window.focus();
     location.hash = `#/session/${encodeURIComponent(one.session)}`;

@@ -1,4 +1,4 @@
-import { ago, card, chip, fill, h, plural, table } from './dom.js';
+import { ago, card, chip, fill, h, inForce, plural, table } from './dom.js';
 import { kept, ruleInQuestion } from './judge.js';
 import { get, refreshing } from './net.js';
 import { graph } from './charts.js';
@@ -23,7 +23,7 @@ export function rules(main, signal) {
   words.addEventListener('input', draw);
   order.addEventListener('change', draw);
   refreshing(signal, (e) => e.position.stream === 'WRIT_RULES' || ['rules.shown', 'rule.violated', 'tool.decided'].includes(e.type), async () => {
-    const [all, activity, grown, review] = await Promise.all([get('rules'), get('activity'), get('graduation'), get('review')]);
+    const [all, activity, grown, review, health] = await Promise.all([get('rules'), get('activity'), get('graduation'), get('review'), get('status')]);
     if (signal.aborted) return;
     const zero = { shown: 0, denied: 0, violated: 0, followed: 0, ignored: 0 };
     const done = new Map(activity.rules.map((r) => [r.id, r]));
@@ -33,7 +33,7 @@ export function rules(main, signal) {
     rows.push(...activity.rules.filter((r) => r.id.startsWith('ENF-') && !all.rules.some((x) => x.id === r.id)).map((r) => ({ ...zero, ...r, title: 'enforcement' })));
     if (!main.contains(list)) fill(main, h('h1', {}, 'Rules'), summary, questions, card('', h('div', { class: 'row' }, words, order)), card('', list));
     kept(questions, review.items, (item) => ruleInQuestion(item, link), 'No rule waits for your judgement.');
-    fill(summary, `${plural(all.rules.length, 'rule')} · ${plural(grown.unreviewed || 0, 'proposal waits', 'proposals wait')} for review · ${grown.promoted || 0} promoted · ${grown.rejected || 0} rejected`);
+    fill(summary, `${inForce(health)} · ${plural(grown.unreviewed || 0, 'proposal waits', 'proposals wait')} for review · ${grown.promoted || 0} promoted · ${grown.rejected || 0} rejected`);
     draw();
   });
 }

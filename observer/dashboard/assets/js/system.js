@@ -1,4 +1,4 @@
-import { ago, bytes, card, chip, fill, h, table } from './dom.js';
+import { ago, bytes, card, chip, fill, h, inForce, table } from './dom.js';
 import { get, refreshing } from './net.js';
 import { passkeys } from './passkey.js';
 
@@ -11,7 +11,7 @@ export function system(main, signal) {
     fill(main, h('h1', {}, 'System'),
       (s.warnings || []).length > 0 && h('section', { class: 'card call' }, h('h2', {}, 'Warnings'), s.warnings.map((w) => h('p', {}, w))),
       card('', h('dl', {}, row('Version', s.version), row('Process', `${s.pid}, started ${ago(s.started)}`), row('Data', s.data_dir), row('Durability', s.durability),
-        row('Gate', `fails ${s.fail}`), row('Confinement', s.confinement), row('Rules', `${s.rules - (s.nodes || 0)} rules in force and ${s.nodes || 0} other nodes, found by ${s.embedder}`), row('Memory', bytes(s.memory_bytes)))),
+        row('Gate', `fails ${s.fail}`), row('Confinement', s.confinement), row('Rules', `${inForce(s)}, found by ${s.embedder}`), row('Memory', bytes(s.memory_bytes)))),
       keys,
       card('Views', table('Views', [
         { head: 'View', cell: (v) => v.name },

@@ -1,4 +1,4 @@
-import { card, chip, clock, fill, h, say } from './dom.js';
+import { card, chip, clock, coded, fill, h, say } from './dom.js';
 import { after, following, get, onEvents } from './net.js';
 import { place } from './sessions.js';
 import { told } from './told.js';
@@ -34,7 +34,7 @@ export async function timeline(at, signal, id) {
   };
   const pick = (i) => { held.follows = i === held.events.length - 1; choose(i); };
   const item = (e) => h('li', {}, h('span', { class: 'soft' }, clock(e.time)), h('span', {}, chip(e.type)),
-    h('button', { class: 'told', type: 'button', onclick: () => pick(held.events.indexOf(e)) }, told(e)));
+    h('button', { class: 'told', type: 'button', onclick: () => pick(held.events.indexOf(e)) }, coded(told(e))));
   const draw = () => {
     held.to = Math.min(held.events.length, held.chosen + rows / 2);
     held.from = Math.max(0, held.to - rows);
