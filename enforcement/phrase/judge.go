@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/schemas/language"
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
@@ -132,9 +133,10 @@ func (t text) signs(p part) bool {
 	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !slices.ContainsFunc(c.words, noName)
 }
 
-// noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding".
+// noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding",
+// "regards, Redis".
 func noName(w string) bool {
-	return contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
+	return language.Technology(w) || contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
 }
 
 var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)

@@ -180,7 +180,7 @@ var foreign = lazyregexp.New(`(?:^| )(?:prs?|mrs?|(?:pull|merge) requests?|branc
 func demands(c clause) bool {
 	rest := remainder(c)
 	text := strings.Join(rest, " ")
-	return demanding.MatchString(text) || adverse.MatchString(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
+	return demanding.MatchString(text) || against(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
 }
 
 var (
@@ -230,7 +230,7 @@ func statement(c clause, further bool) bool {
 	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
 		return false
 	}
-	if adverse.MatchString(strings.Join(rest, " ")) {
+	if against(strings.Join(rest, " ")) {
 		return false
 	}
 	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && first != "think" && !thanks[rest[0]] {
@@ -252,10 +252,20 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
+
+// against tells whether words before an approval speak against it, bound it, or tell of
+// somebody else's content: "my lead is happy with it". A team's is its member's.
+func against(words string) bool {
+	m := content.FindStringSubmatch(words)
+	return adverse.MatchString(words) || m != nil && m[1] != "team" && !strings.HasSuffix(words, " too")
+}
+
+var content = lazyregexp.New(`^(?:the|an?|my|our|your) (?:(?:whole|entire) )?(?:\S+ )?(\S+) (?:(?:is|are|was|were|seems?) (?:\S+ )?(?:happy|content|convinced|satisfied|pleased|impressed|confident|glad|on board|(?:okay|ok|fine|good) with)|finds?|sees|supports|trusts|wants)\b` +
+	`|\b(?:good|great|fine|clear|okay|ok|right) (?:(?:to|by) (?:the|my|our)|with (?:my|our)) (\S+)`)
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
