@@ -38,7 +38,7 @@ const after = `(?: (?:` + asIs +
 	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve)|with (?:pleasure|thanks)` +
 	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|i (?:wish|am writing) to (?:inform you|confirm|say) that|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|with this|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
@@ -121,7 +121,8 @@ func ofForm(s string) bool {
 
 // goesOn tells whether what follows an approval in its clause changes nothing.
 func goesOn(rest clause) bool {
-	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest))
+	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest)) ||
+		reasons.MatchString(rest.String()) && reasoned(rest)
 }
 
 var gateMention = lazyregexp.New(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)

@@ -54,12 +54,12 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
 	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
 	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
 	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
@@ -110,7 +110,7 @@ func harmless(c clause) bool {
 	case tail.MatchString(text[:len(text)-1]):
 		return true
 	case praising.MatchString(text):
-		return statement(c, false)
+		return stated(c, c.words, false)
 	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
 		return false
 	}
@@ -135,10 +135,10 @@ var (
 // praise are adjectives of what is good about a plan.
 const praise = `clear complete fine good great nice sound solid simple short small sweet quick thorough careful correct smart clever easy clean tidy tight
  excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
- lean focused pragmatic manageable plausible impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
+ lean focused pragmatic manageable plausible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
 
 // praising begins a remark that may stand behind an approval, too.
-var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) |` +
+var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|` +
 	`(?:(?:this|that|it|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
@@ -157,7 +157,7 @@ func leadsTo(p, approval part) bool {
 	}
 	if !same && approval.letter && joins[p.clause.conj] {
 		first := firstWord(p.clause)
-		return (p.named || p.clause.colon || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
+		return (p.named || p.clause.colon || p.sentence.end == ':' || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
 			p.lead != "" && ownDeed.MatchString(p.lead) && anyOf(p.clause.words, agreeing)) && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
@@ -180,11 +180,13 @@ var foreign = lazyregexp.New(`(?:^| )(?:prs?|mrs?|(?:pull|merge) requests?|branc
 func demands(c clause) bool {
 	rest := remainder(c)
 	text := strings.Join(rest, " ")
-	return demanding.MatchString(text) || against(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
+	return demanding.MatchString(text) && !grasped.MatchString(text) || against(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
 }
 
 var (
 	demanding = lazyregexp.New(`\b(?:as soon as|once|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	grasped   = lazyregexp.New(`^(?:(?:and|so|now) )*(?:i|we) (?:now )?(?:see|understand|get) (?:now )?(?:why|how) `)
+	tally     = lazyregexp.New(` (?:one|two|three|four|five|six|\d+) (?:tests?|cases?)$`)
 	mildly    = set("part later no nothing when")
 )
 
@@ -194,7 +196,8 @@ func (t text) letter(approval part) bool {
 	var words []string
 	for _, s := range t.sentences[:approval.at] {
 		of := s.words()
-		if (!s.bullet || len(s.clauses) > 1) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !slices.Contains(of, "nothing") && !strings.HasSuffix(strings.Join(of, " "), "as they should") {
+		said := strings.Join(of, " ")
+		if (!s.bullet || len(s.clauses) > 1 && !tally.MatchString(said)) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !red.MatchString(said) && !grasped.MatchString(said) && !slices.Contains(of, "nothing") && !strings.HasSuffix(said, "as they should") {
 			return false
 		}
 		words = append(words, of...)
@@ -203,7 +206,8 @@ func (t text) letter(approval part) bool {
 		return false
 	}
 	last := t.sentences[approval.at-1]
-	return approval.sentence.line > last.line+1 && last.end != ':' || len(words) > 40
+	agrees := last.line > t.sentences[0].line+1 && statement(last.clauses[len(last.clauses)-1], false)
+	return approval.sentence.line > last.line+1 && last.end != ':' || agrees || len(words) > 40
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
@@ -211,6 +215,9 @@ var leadingUp = lazyregexp.New(`^(?:having (?:read|reviewed|checked|gone through
 	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
+	`|(?:many )?(?:thanks|thank you)(?: (?:again|so much|a lot))? for (?:dropping|removing|taking (?:out|off)|splitting(?: up)?|moving|renaming|keeping|shortening|leaving out|adding|rewording|reworking|cutting|spelling out|checking)` +
+	`|you (?:have )?(?:added|removed|dropped|moved|renamed|shortened|reduced|fixed|reworked|reworded|reordered|changed|updated|simplified|explained|listed|took|kept|split|made|put|left) (?:\S+ ){1,6}(?:(?:as|like|where|the way) (?:i|we) (?:asked|wanted|suggested|hoped|agreed|discussed)|(?:i|we) asked for)` +
+	`|(?:every|each) (?:\S+ ){1,2}has (?:its|a|an|one) (?:own )?tests?|after (?:\S+ ){1,2}(?:rounds?|versions?|drafts?|tries|attempts)|(?:everything|both|all (?:of (?:it|them)|two|three|four|five)) (?:is|are) (?:now )?in(?: there| place|$)` +
 	`|(?:as|like) (?:we )?(?:discussed|agreed)(?: (?:yesterday|earlier|before))?)(?: |$)`)
 
 // maxNear is in how many clauses of a sentence its agreement is looked for.
@@ -222,7 +229,11 @@ const maxNouns = 3
 // statement tells whether the clause says, of the user's own reading, that it
 // agrees. A further clause of a sentence that does need not say so again.
 func statement(c clause, further bool) bool {
-	words := strings.Fields(leadingUp.ReplaceAllString(c.String(), ""))
+	return stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
+}
+
+// stated judges what is left of a clause without what leads up to its statement.
+func stated(c clause, words []string, further bool) bool {
 	rest := remainder(clause{words: words})
 	for len(rest) > 1 && softeners[rest[0]] && rest[0] != "oh" {
 		rest = rest[1:]
@@ -252,9 +263,10 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:other|another) (?:session|project|repo|branch|window|chat)\b` +
+	`|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-hj-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // against tells whether words before an approval speak against it, bound it, or tell of
@@ -266,6 +278,40 @@ func against(words string) bool {
 
 var content = lazyregexp.New(`^(?:the|an?|my|our|your) (?:(?:whole|entire) )?(?:\S+ )?(\S+) (?:(?:is|are|was|were|seems?) (?:\S+ )?(?:happy|content|convinced|satisfied|pleased|impressed|confident|glad|on board|(?:okay|ok|fine|good) with)|finds?|sees|supports|trusts|wants)\b` +
 	`|\b(?:good|great|fine|clear|okay|ok|right) (?:(?:to|by) (?:the|my|our)|with (?:my|our)) (\S+)`)
+
+// reasoned tells whether a clause is a reason that speaks for the plan.
+func reasoned(c clause) bool {
+	text := merit.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(c.String(), "since "), "as "), "fine")
+	return !mentions(c.words) && !strings.Contains(text, " last ") && (merit.MatchString(c.String()) || anyOf(c.words, breaking)) && statement(clause{words: strings.Fields(text)}, false)
+}
+
+var (
+	reasons = lazyregexp.New(`^(?:since (?:it|they|this|that|these|everything|nothing|all|every|each|the|you|i|we) |as (?:it|they|this|that|these|everything|the (?:\S+ )?\S+) (?:is|are|keeps?|covers?|fits?|makes?|changes?) )`)
+	// merit is what only a reason says in praise of a change.
+	merit = lazyregexp.New(`\b(?:alive|untouched|unchanged|intact|stable|compatible|reversible|low|isolated|can be (?:undone|reverted|rolled back)|(?:changes|breaks|touches) nothing(?: (?:for|in|outside) (?:(?:the|our) )?\S+)?|nothing (?:(?:else|new)|outside (?:the )?\S+) (?:changes|breaks|moves|is (?:lost|touched)))\b`)
+)
+
+// overcome tells of a clause that speaks of a fault or a doubt of before, beside one of
+// the same or the next sentence that says it is gone, or of the latter.
+func (t text) overcome(p part) bool {
+	near := slices.Concat(p.sentence.clauses, t.sentences[min(p.at+1, len(t.sentences)-1)].clauses)
+	is := func(re *lazyregexp.Regexp) bool {
+		return re.MatchString(p.clause.String()) && !anyOf(p.clause.words, reports)
+	}
+	among := func(of func(clause) bool) bool { return slices.ContainsFunc(near[:min(len(near), maxNear)], of) }
+	return is(formerly) && among(func(c clause) bool { return gone.MatchString(c.String()) || !mentions(c.words) && statement(c, false) }) ||
+		is(gone) && among(func(c clause) bool { return formerly.MatchString(c.String()) })
+}
+
+var (
+	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
+		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|the plan|they) (?:is|are|may be|might be) not (?:perfect|pretty|beautiful|short))$`)
+	faulty = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
+	gone   = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these) (?:is|are|does|do|has|have) not(?: any ?more)?$|^you (?:have )?(?:convinced|persuaded) me$`)
+	// red says of tests that they fail, as they are to.
+	red = lazyregexp.New(`^(?:(?:they|these|those|all|each|both|two|three|four|five|six|seven|eight|nine|ten|the (?:tests|skeletons)|every (?:one|test))(?: of (?:them|these|those))?(?: all)? )+(?:(?:is|are) )?(?:fail|fails|failed|failing|red)` +
+		`(?: (?:today|now|at the moment|on my machine|as (?:they should|expected|intended|planned)|for the right reasons?|with (?:the|a) missing \S+|with(?:out)? (?:the|that|this) (?:change|code|implementation|fix)))*$|^(?:none|not one)(?: of them)? (?:is )?(?:green|passes|passing)(?: yet| today| now)?$`)
+)
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
@@ -282,12 +328,12 @@ var (
 	thanks   = set("thank thanks")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
- answered answers fixed closed resolved settled done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident ran tested
+ answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
  nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three point points from into out about how
+	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
  what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
  choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
  solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
@@ -299,9 +345,9 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:i )?(?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	nothingAgainst = lazyregexp.New(` (?:(?:i|we) )?(?:(?:can|could|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: \S+)?|surprises?(?: me)?|reservations?|suggestions?|fault(?: (?:it|them|this))?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
-	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
+	softeners      = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
 	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
 	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
 	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
