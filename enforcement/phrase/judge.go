@@ -96,7 +96,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
-	case p.reason && reasoned(c), before && waiting == Tests && red.MatchString(c.String()), before && t.overcome(p):
+	case p.reason && reasoned(c), waiting == Tests && red.MatchString(c.String()), before && t.overcome(p):
 		return ""
 	case before && (p.named || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {
@@ -105,7 +105,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case p.weight > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
 		return ""
 	case !before && bounds(p, approval):
-	case !before && (t.signs(p) || harmless(c) || (p.lead == "next" || p.lead == "next step") && objectOnly.MatchString(c.String())):
+	case !before && (t.signs(p) || harmless(c) || (p.lead == "next" || p.lead == "next step") && (objectOnly.MatchString(c.String()) || c.words[len(c.words)-1] == "implementation" && len(c.words) < 3)):
 		return ""
 	}
 	return Beside
