@@ -54,6 +54,11 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 	return Judgement{Approves: true, Reason: Explicit}
 }
 
+var (
+	predicate = lazyregexp.New(`^(?:is|are) ` + adverb + `approved` + after + `$`)
+	ofGate    = lazyregexp.New(`^(?:` + phrase + `|it|this|they|these) `)
+)
+
 // parts takes a prompt apart.
 func (t text) parts(own phraseSets) []part {
 	var parts []part
@@ -69,7 +74,9 @@ func (t text) parts(own phraseSets) []part {
 				p.lead = s.clauses[j-1].String()
 				p.reason = p.reason || c.conj == "and" && parts[len(parts)-1].reason
 			}
-			if p.gate, p.approves = c.approves(); !p.approves {
+			if c.conj == "and" && predicate.MatchString(c.String()) && ofGate.MatchString(p.lead) { // "the plan is clear and is approved"
+				p.gate, p.approves = namedGate(ofGate.Regexp().FindString(p.lead)), true
+			} else if p.gate, p.approves = c.approves(); !p.approves {
 				p.gate, p.weight = goAheadClause(c.words, own.goAhead)
 			}
 			parts = append(parts, p)
@@ -96,7 +103,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
-	case p.reason && reasoned(c), waiting == Tests && red.MatchString(c.String()), before && t.overcome(p):
+	case p.reason && reasoned(c), waiting == Tests && red.MatchString(strings.TrimPrefix(c.String(), "since ")), before && t.overcome(p):
 		return ""
 	case before && (p.named || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {

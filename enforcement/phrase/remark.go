@@ -137,7 +137,7 @@ var (
 // praise are adjectives of what is good about a plan.
 const praise = `clear complete fine good great nice sound solid simple short small sweet quick thorough careful correct smart clever easy clean tidy tight
  excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
- lean focused pragmatic manageable plausible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
+ lean focused pragmatic manageable plausible reversible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|(?:the|your) (?:\S+ ){1,3}(?:is|are|was) an? (?:very |really )?(?:nice|good|great|lovely|clever|neat|welcome) (?:touch|addition|find|catch) $|` +
@@ -170,9 +170,15 @@ func leadsTo(p, approval part) bool {
 		return true
 	}
 	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
-	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false) })
-	return statement(p.clause, further)
+	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool {
+		return !mentions(c.words) && (statement(c, false) || examining.MatchString(c.String()))
+	})
+	return statement(p.clause, further) || examining.MatchString(p.clause.String()) && !anyOf(p.clause.words, contrary) && !anyOf(p.clause.words, reports) && !against(p.clause.String())
 }
+
+// examining tells what the user did to see for himself.
+var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
+	`(?: (?:of|the|your|\d+|files?|callers?|code|tests?|steps?|cases?|commands?|query|numbers?|you (?:name|named|list|listed)|by hand|myself|on my (?:own )?machine|locally|here|once|twice|again|in my (?:head|editor)))*$`)
 
 // foreign are things of other hands that get approved, too. An approval that names
 // nothing is of what was named before it.
@@ -219,11 +225,11 @@ func (s sentence) accepts() bool {
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:having (?:read|reviewed|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+var leadingUp = lazyregexp.New(`^(?:paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
 	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
-	`|(?:many )?(?:thanks|thank you)(?: (?:again|so much|a lot))? for (?:dropping|removing|taking (?:out|off)|splitting(?: up)?|moving|renaming|keeping|shortening|leaving out|adding|rewording|reworking|cutting|spelling out|checking)` +
+	`|(?:many )?(?:thanks|thank you)(?: (?:again|so much|a lot))? for (?:dropping|removing|taking (?:out|off)|splitting(?: up)?|moving|renaming|keeping|shortening|adding|rewording|reworking|cutting|spelling out|checking)` +
 	`|you (?:have )?(?:added|removed|dropped|moved|renamed|shortened|reduced|fixed|reworked|reworded|reordered|changed|updated|simplified|explained|listed|took|kept|split|made|put|left) (?:\S+ ){1,6}(?:(?:as|like|where|the way) (?:i|we) (?:asked|wanted|suggested|hoped|agreed|discussed)|(?:i|we) asked for)` +
 	`|(?:every|each) (?:\S+ ){1,2}has (?:its|a|an|one) (?:own )?tests?|there is (?:a|one) test for (?:each|every) \S+|(?:after|having) (?:a night's sleep|(?:sleeping|slept) (?:on|over) it)|it took (?:me |us )?(?:\S+ ){1,3}to (?:read|get through|go through|understand|see)(?: (?:it|them|this|everything|all|of|through|the (?:plan|tests)))*|unlike (?:yesterday|last time|before)|after (?:\S+ ){1,2}(?:rounds?|versions?|drafts?|tries|attempts)|(?:everything|both|all (?:of (?:it|them)|two|three|four|five)) (?:is|are) (?:now )?in(?: there| place|$)` +
 	`|(?:as|like) (?:we )?(?:discussed|agreed)(?: (?:yesterday|earlier|before))?)(?: |$)`)
@@ -245,7 +251,7 @@ func statement(c clause, further bool) bool {
 
 // absent says that there is no fault, that a part has none, or that nothing is left to do.
 var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
-	`(?:(?:there (?:is|are|was|were)|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not )?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|open points?|points left)(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
+	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not )?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|open points?|points left)(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
 	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing|no ` + gateParts + `|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
 	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))`,
 	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here)|(?:that )?(?:could|can) go wrong)`,
@@ -286,7 +292,7 @@ func stated(c clause, words []string, further bool) bool {
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
 var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])|\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:has|have|is|are|needs?) to (?:be|go|change|wait|stay)\b|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:other|another) (?:session|project|repo|branch|window|chat)\b` +
-	`|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
+	`|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
 	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-hj-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
@@ -361,7 +367,7 @@ var (
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
  answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
  nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
 	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
