@@ -72,7 +72,6 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"Approved, the tests can come next.",
 		"If I had written it myself it would look the same. Approved.",
 		"Without the cache this is much simpler. Approved.",
-		"Last week I rejected it; today it's approved.",
 		"You are right, we need no migration. Approved.",
 		"Plan approved. By the way, what does the cache do when it is full?",
 		"Approved. Do you know when the build server is back?",

@@ -8,7 +8,9 @@
 // nothing: a go-ahead or thanks; a phrase of a few classes (there is time, how any work is
 // done, when to come back, where the user goes); a statement of the user's own reading or
 // praise, whose unknown words stand where nouns do and whose known ones do not negate,
-// bound, compare, report or put off. What takes an approval back can be said in any words,
+// bound, compare, report or put off; a reason in the plan's favour; and, before it, a fault
+// or a doubt that is gone, a remark that is settled, that nothing is wrong or missing, of
+// tests that they are red. What takes an approval back can be said in any words,
 // so an unknown one elsewhere is asked about. A bare go-ahead ("yes", "go ahead") counts
 // only when the prompt says nothing else, beside the question it quotes.
 // `/writ-approve`, alone or with the gate's name, is the typed command.

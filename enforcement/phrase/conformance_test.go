@@ -18,8 +18,15 @@ type approvalCase struct {
 // these very words: "approved: false" and "- [ ] approved" are no approvals.
 var contradicted = map[string]bool{"more-b540": true, "more-8c03": true}
 
-func TestConformanceApproval(t *testing.T) {
-	conformance.Run(t, "approval", func(t *testing.T, c approvalCase) {
+func TestConformanceApproval(t *testing.T) { judgeFamily(t, "approval") }
+
+// TestApprovalInOtherWords has cases of this package's own: what people say beside an
+// approval, and what only looks like that to who has read how it is told.
+func TestApprovalInOtherWords(t *testing.T) { judgeFamily(t, "approval_own") }
+
+func judgeFamily(t *testing.T, family string) {
+	t.Helper()
+	conformance.Run(t, family, func(t *testing.T, c approvalCase) {
 		if contradicted[c.ID] {
 			c.Approve = !c.Approve
 		}

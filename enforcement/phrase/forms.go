@@ -34,11 +34,11 @@ const asIs = `(?:(?:exactly )?(?:as|like) (?:is|it is|it stands|they are|they st
 // after are remarks that may stand behind an approval without changing it.
 const after = `(?: (?:` + asIs +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
-	`|above|here|now|today|again|finally|at last|once more|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
-	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve)|with (?:pleasure|thanks)` +
+	`|in (?:its|their|this) (?:(?:present|current|final|latest) )?(?:form|version)|above|here|now|today|again|finally|at last|once more|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
+	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve|second thoughts?)|without a second thought|with (?:pleasure|thanks)` +
 	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|i (?:wish|am writing) to (?:inform you|confirm|say) that|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|this is to (?:inform you|confirm|say) that|with this|period|full stop|y|ack|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
@@ -65,7 +65,7 @@ var forms = compileForms(
 	`(?:`+mine+`|plan |test |tests )?approval (?:is )?(?:hereby |now )?(?:given|granted)`,
 	`(?:this is|here is|giving(?: you)?|consider this|(?:take|accept) this(?: message)? as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
 	// consider the plan approved
-	`(?:you can |you may )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
+	`(?:you can |you may |kindly )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
 	// that is an lgtm from me
 	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved) from (?:me|us|my side)`,
 	`you are (?:hereby |now )?approved`,
@@ -121,7 +121,8 @@ func ofForm(s string) bool {
 
 // goesOn tells whether what follows an approval in its clause changes nothing.
 func goesOn(rest clause) bool {
-	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest))
+	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest)) ||
+		reasons.MatchString(rest.String()) && reasoned(rest)
 }
 
 var gateMention = lazyregexp.New(`(?:^| )(?:(` + planNoun + `)|(` + testsNoun + `))(?: |$)`)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/schemas/language"
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
@@ -18,6 +19,7 @@ type part struct {
 	gate     Gate // the gate that it names, if any
 	weight   int  // as a go-ahead
 	letter   bool // an approval that ends a letter
+	reason   bool // says why
 }
 
 // judge looks for approving clauses and then accounts for everything else: what
@@ -52,6 +54,11 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 	return Judgement{Approves: true, Reason: Explicit}
 }
 
+var (
+	predicate = lazyregexp.New(`^(?:is|are) ` + adverb + `approved` + after + `$`)
+	ofGate    = lazyregexp.New(`^(?:` + phrase + `|it|this|they|these) `)
+)
+
 // parts takes a prompt apart.
 func (t text) parts(own phraseSets) []part {
 	var parts []part
@@ -62,10 +69,14 @@ func (t text) parts(own phraseSets) []part {
 		}
 		for j, c := range s.clauses {
 			p := part{sentence: s, at: i, clause: c, named: j+1 < len(s.clauses) && s.clauses[j+1].colon}
+			p.reason = c.conj == "because" || reasons.MatchString(c.String())
 			if j > 0 {
 				p.lead = s.clauses[j-1].String()
+				p.reason = p.reason || c.conj == "and" && parts[len(parts)-1].reason
 			}
-			if p.gate, p.approves = c.approves(); !p.approves {
+			if c.conj == "and" && predicate.MatchString(c.String()) && ofGate.MatchString(p.lead) { // "the plan is clear and is approved"
+				p.gate, p.approves = namedGate(ofGate.Regexp().FindString(p.lead)), true
+			} else if p.gate, p.approves = c.approves(); !p.approves {
 				p.gate, p.weight = goAheadClause(c.words, own.goAhead)
 			}
 			parts = append(parts, p)
@@ -92,6 +103,8 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
+	case p.reason && reasoned(c), waiting == Tests && red.MatchString(strings.TrimPrefix(c.String(), "since ")), before && t.overcome(p):
+		return ""
 	case before && (p.named || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {
 			return ""
@@ -99,7 +112,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case p.weight > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
 		return ""
 	case !before && bounds(p, approval):
-	case !before && (t.signs(p) || harmless(c) || p.lead == "next" && objectOnly.MatchString(c.String())):
+	case !before && (t.signs(p) || harmless(c) || (p.lead == "next" || p.lead == "next step") && (objectOnly.MatchString(c.String()) || c.words[len(c.words)-1] == "implementation" && len(c.words) < 3)):
 		return ""
 	}
 	return Beside
@@ -129,12 +142,16 @@ func (t text) signs(p part) bool {
 	if before == "" && p.at > 0 {
 		before = t.sentences[p.at-1].clauses[0].String()
 	}
-	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && farewell.MatchString(before) && !slices.ContainsFunc(c.words, noName)
+	return c.name && c.String() == last.clauses[len(last.clauses)-1].String() && len(c.words) <= 2 && (farewell.MatchString(before) || p.lead == "" && thankful.MatchString(before)) && !slices.ContainsFunc(c.words, noName)
 }
 
-// noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding".
+// noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding",
+// "regards, Redis".
 func noName(w string) bool {
-	return contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
+	return language.Technology(w) || contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
 }
 
-var farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
+var (
+	farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
+	thankful = lazyregexp.New(`^(?:many )?(?:thanks|thank you)$|^all the best$`)
+)

@@ -33,8 +33,10 @@ var thanked = set(`taking being bearing adding splitting fixing explaining addre
 // they say.
 var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	// nothing is against it
-	`as (?:they|it) should|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
+	`as (?:they|it) should(?: be)?|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
 	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
+	`(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:it|me|this|that|for|with|again|any ?more|anything|twice))*|(?:i do )?(?:no|not) need another (?:round|look|version)|do not let me (?:stop|keep) you`,
+	`i would (?:have )?(?:done|do|written|write) it (?:just |exactly )?(?:the same(?: way)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
 	// there is time
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
@@ -47,25 +49,25 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
 	`(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|in (?:small|tiny|short) steps`,
 	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
-	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
+	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|(?:implement|follow|carry out|stick to) (?:the|this|your) plan|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
 	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
 	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:(?:code|tests|functions|methods|commits|diffs?|names|modules|docs|files|helpers|api) )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
-	`sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
+	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|from (?:top to bottom|start to (?:end|finish)|(?:the )?beginning to (?:the )?end)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
 	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
 	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
 	// cheer
 	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
-	`(?:i am )?(?:looking forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|demo))(?: one| live)?`,
+	`(?:i am )?(?:looking forward|look forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|skeletons|implementation|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
 // objection is what there may be none of.
@@ -110,7 +112,7 @@ func harmless(c clause) bool {
 	case tail.MatchString(text[:len(text)-1]):
 		return true
 	case praising.MatchString(text):
-		return statement(c, false)
+		return stated(c, c.words, false)
 	case len(rest) > 0 && prepositions[rest[0]], objectOnly.MatchString(c.String()):
 		return false
 	}
@@ -135,11 +137,12 @@ var (
 // praise are adjectives of what is good about a plan.
 const praise = `clear complete fine good great nice sound solid simple short small sweet quick thorough careful correct smart clever easy clean tidy tight
  excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
- lean focused pragmatic manageable plausible impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
+ lean focused pragmatic manageable plausible reversible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
 
 // praising begins a remark that may stand behind an approval, too.
-var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you) |` +
-	`(?:(?:this|that|it|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
+var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|(?:the|your) (?:\S+ ){1,3}(?:is|are|was) an? (?:very |really )?(?:nice|good|great|lovely|clever|neat|welcome) (?:touch|addition|find|catch) $|` +
+	`(?:that|this|it)(?: one)? was (?:a )?(?:good|nice|easy|quick|pleasant|clear|pleasure)(?: (?:read|one|plan|to read))? $|` +
+	`(?:(?:this|that|it|they|these|those|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
 var tail = lazyregexp.New(`^` + after + `$`)
@@ -157,7 +160,7 @@ func leadsTo(p, approval part) bool {
 	}
 	if !same && approval.letter && joins[p.clause.conj] {
 		first := firstWord(p.clause)
-		return (p.named || p.clause.colon || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
+		return (p.named || p.clause.colon || p.sentence.end == ':' || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
 			p.lead != "" && ownDeed.MatchString(p.lead) && anyOf(p.clause.words, agreeing)) && !demands(p.clause)
 	}
 	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
@@ -167,9 +170,15 @@ func leadsTo(p, approval part) bool {
 		return true
 	}
 	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
-	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool { return !mentions(c.words) && statement(c, false) })
-	return statement(p.clause, further)
+	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool {
+		return !mentions(c.words) && (statement(c, false) || examining.MatchString(c.String()))
+	})
+	return statement(p.clause, further) || examining.MatchString(p.clause.String()) && !anyOf(p.clause.words, contrary) && !anyOf(p.clause.words, reports) && !against(p.clause.String())
 }
+
+// examining tells what the user did to see for himself.
+var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
+	`(?: (?:of|the|your|\d+|files?|callers?|code|tests?|steps?|cases?|commands?|query|numbers?|you (?:name|named|list|listed)|by hand|myself|on my (?:own )?machine|locally|here|once|twice|again|in my (?:head|editor)))*$`)
 
 // foreign are things of other hands that get approved, too. An approval that names
 // nothing is of what was named before it.
@@ -180,11 +189,13 @@ var foreign = lazyregexp.New(`(?:^| )(?:prs?|mrs?|(?:pull|merge) requests?|branc
 func demands(c clause) bool {
 	rest := remainder(c)
 	text := strings.Join(rest, " ")
-	return demanding.MatchString(text) || adverse.MatchString(text) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
+	return !grasped.MatchString(text) && (demanding.MatchString(text) || against(text)) || slices.ContainsFunc(rest, func(w string) bool { return contrary[w] && !mildly[w] })
 }
 
 var (
 	demanding = lazyregexp.New(`\b(?:as soon as|once|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	grasped   = lazyregexp.New(`^(?:(?:and|so|now) )*(?:i|we) (?:now )?(?:see|understand|get) (?:now )?(?:why|how) `)
+	tally     = lazyregexp.New(` (?:one|two|three|four|five|six|\d+) (?:tests?|cases?)$`)
 	mildly    = set("part later no nothing when")
 )
 
@@ -194,7 +205,8 @@ func (t text) letter(approval part) bool {
 	var words []string
 	for _, s := range t.sentences[:approval.at] {
 		of := s.words()
-		if (!s.bullet || len(s.clauses) > 1) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !slices.Contains(of, "nothing") && !strings.HasSuffix(strings.Join(of, " "), "as they should") {
+		said := strings.Join(of, " ")
+		if (!s.bullet || len(s.clauses) > 1 && !tally.MatchString(said)) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !red.MatchString(said) && !grasped.MatchString(said) && !s.accepts() && !slices.Contains(of, "nothing") && !strings.HasSuffix(said, "as they should") {
 			return false
 		}
 		words = append(words, of...)
@@ -203,14 +215,23 @@ func (t text) letter(approval part) bool {
 		return false
 	}
 	last := t.sentences[approval.at-1]
-	return approval.sentence.line > last.line+1 && last.end != ':' || len(words) > 40
+	agrees := last.line > t.sentences[0].line+1 && statement(last.clauses[len(last.clauses)-1], false)
+	return approval.sentence.line > last.line+1 && last.end != ':' || agrees || len(words) > 40
+}
+
+// accepts tells whether a sentence holds a phrase that changes nothing, or heads a list.
+func (s sentence) accepts() bool {
+	return s.end == ':' && topic(s.clauses[0]) || slices.ContainsFunc(s.clauses, func(c clause) bool { return len(remainder(c)) < len(c.words) || settled.MatchString(c.String()) })
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:having (?:read|reviewed|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+var leadingUp = lazyregexp.New(`^(?:paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
 	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
+	`|(?:many )?(?:thanks|thank you)(?: (?:again|so much|a lot))? for (?:dropping|removing|taking (?:out|off)|splitting(?: up)?|moving|renaming|keeping|shortening|adding|rewording|reworking|cutting|spelling out|checking)` +
+	`|you (?:have )?(?:added|removed|dropped|moved|renamed|shortened|reduced|fixed|reworked|reworded|reordered|changed|updated|simplified|explained|listed|took|kept|split|made|put|left) (?:\S+ ){1,6}(?:(?:as|like|where|the way) (?:i|we) (?:asked|wanted|suggested|hoped|agreed|discussed)|(?:i|we) asked for)` +
+	`|(?:every|each) (?:\S+ ){1,2}has (?:its|a|an|one) (?:own )?tests?|there is (?:a|one) test for (?:each|every) \S+|(?:after|having) (?:a night's sleep|(?:sleeping|slept) (?:on|over) it)|it took (?:me |us )?(?:\S+ ){1,3}to (?:read|get through|go through|understand|see)(?: (?:it|them|this|everything|all|of|through|the (?:plan|tests)))*|unlike (?:yesterday|last time|before)|after (?:\S+ ){1,2}(?:rounds?|versions?|drafts?|tries|attempts)|(?:everything|both|all (?:of (?:it|them)|two|three|four|five)) (?:is|are) (?:now )?in(?: there| place|$)` +
 	`|(?:as|like) (?:we )?(?:discussed|agreed)(?: (?:yesterday|earlier|before))?)(?: |$)`)
 
 // maxNear is in how many clauses of a sentence its agreement is looked for.
@@ -222,7 +243,25 @@ const maxNouns = 3
 // statement tells whether the clause says, of the user's own reading, that it
 // agrees. A further clause of a sentence that does need not say so again.
 func statement(c clause, further bool) bool {
-	words := strings.Fields(leadingUp.ReplaceAllString(c.String(), ""))
+	if absent.MatchString(c.String()) {
+		return true
+	}
+	return stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
+}
+
+// absent says that there is no fault, that a part has none, or that nothing is left to do.
+var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
+	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not )?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|open points?|points left)(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
+	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing|no ` + gateParts + `|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
+	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))`,
+	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here)|(?:that )?(?:could|can) go wrong)`,
+}, "|") + `)$`)
+
+// gateParts are what a plan and tests are made of.
+const gateParts = `(?:tests?|steps?|files?|cases?|sections?|capability|capabilities|skeletons?|names?|rules?|points?|questions?|remarks?|comments?|concerns?)`
+
+// stated judges what is left of a clause without what leads up to its statement.
+func stated(c clause, words []string, further bool) bool {
 	rest := remainder(clause{words: words})
 	for len(rest) > 1 && softeners[rest[0]] && rest[0] != "oh" {
 		rest = rest[1:]
@@ -230,7 +269,7 @@ func statement(c clause, further bool) bool {
 	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
 		return false
 	}
-	if adverse.MatchString(strings.Join(rest, " ")) {
+	if against(strings.Join(rest, " ")) {
 		return false
 	}
 	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && first != "think" && !thanks[rest[0]] {
@@ -252,10 +291,65 @@ func statement(c clause, further bool) bool {
 
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement` +
+var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])|\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:has|have|is|are|needs?) to (?:be|go|change|wait|stay)\b|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:other|another) (?:session|project|repo|branch|window|chat)\b` +
+	`|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
+	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-hj-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
 	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
+
+// against tells whether words before an approval speak against it, bound it, or tell of
+// somebody else's content: "my lead is happy with it". A team's is its member's.
+func against(words string) bool {
+	m := content.FindStringSubmatch(words)
+	return adverse.MatchString(words) || m != nil && m[1] != "team" && !strings.HasSuffix(words, " too")
+}
+
+var content = lazyregexp.New(`^(?:the|an?|my|our|your) (?:(?:whole|entire) )?(?:\S+ )?(\S+) (?:(?:is|are|was|were|seems?) (?:\S+ )?(?:happy|content|convinced|satisfied|pleased|impressed|confident|glad|on board|(?:okay|ok|fine|good) with)|finds?|sees|supports|trusts|wants)\b` +
+	`|\b(?:good|great|fine|clear|okay|ok|right) (?:(?:to|by) (?:the|my|our)|with (?:my|our)) (\S+)`)
+
+// reasoned tells whether a clause is a reason that speaks for the plan.
+func reasoned(c clause) bool {
+	text := merit.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(c.String(), "since "), "as "), "fine")
+	return !mentions(c.words) && !strings.Contains(text, " last ") && (merit.MatchString(c.String()) || anyOf(c.words, breaking)) && statement(clause{words: strings.Fields(text)}, false)
+}
+
+var (
+	reasons = lazyregexp.New(`^(?:since (?:it|they|this|that|these|everything|nothing|all|every|each|the|you|i|we) |as (?:it|they|this|that|these|everything|the (?:\S+ )?\S+) (?:is|are|keeps?|covers?|fits?|makes?|changes?) )`)
+	// merit is what only a reason says in praise of a change.
+	merit = lazyregexp.New(`\b(?:alive|untouched|unchanged|intact|stable|compatible|reversible|low|isolated|can be (?:undone|reverted|rolled back)|(?:changes|breaks|touches) nothing(?: (?:for|in|outside) (?:(?:the|our) )?\S+)?|nothing (?:(?:else|new)|outside (?:the )?\S+) (?:changes|breaks|moves|is (?:lost|touched)))\b`)
+)
+
+// overcome tells of a clause that speaks of a fault or a doubt of before, beside one of
+// the same or the next sentence that says it is gone, or of the latter.
+func (t text) overcome(p part) bool {
+	near := slices.DeleteFunc(slices.Concat(p.sentence.clauses, t.sentences[min(p.at+1, len(t.sentences)-1)].clauses), func(c clause) bool { return c.String() == p.clause.String() })
+	is := func(re *lazyregexp.Regexp) bool {
+		return re.MatchString(p.clause.String()) && !anyOf(p.clause.words, reports)
+	}
+	among := func(of func(clause) bool) bool { return slices.ContainsFunc(near[:min(len(near), maxNear)], of) }
+	rest := strings.Fields(strings.ReplaceAll(p.clause.String(), "the missing ", "the "))
+	if is(settled) && !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last") {
+		return true
+	}
+	return is(wished) && among(func(c clause) bool { return gone.MatchString(c.String()) && !slices.Contains(c.words, "gone") }) || is(formerly) && among(func(c clause) bool {
+		return gone.MatchString(c.String()) || c.conj == "but" && c.words[len(c.words)-1] == "approved" || !mentions(c.words) && statement(c, false)
+	}) ||
+		is(gone) && among(func(c clause) bool { return formerly.MatchString(c.String()) || wished.MatchString(c.String()) })
+}
+
+var (
+	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
+		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
+	wished = lazyregexp.New(`^(?:(?:yesterday|on \S+day|last (?:week|time)) )?(?:i|we) (?:asked for|missed|complained about|rejected|was not sure|were not sure) .*$`)
+	faulty = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
+	gone   = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^you (?:have )?(?:convinced|persuaded) me$`)
+	// settled says of a part or a remark that it is dealt with.
+	settled = lazyregexp.New(`^(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+(?:\S+ ){1,6}(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed|covered|in|in there|there)(?: (?:now|too|today|as well))?$` +
+		`|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
+	// red says of tests that they fail, as they are to.
+	red = lazyregexp.New(`^(?:(?:they|these|those|all|each|both|two|three|four|five|six|seven|eight|nine|ten|the (?:tests|skeletons)|every (?:one|test))(?: of (?:them|these|those))?(?: all)? )+(?:(?:is|are) )?(?:fail|fails|failed|failing|red)` +
+		`(?: (?:today|now|at the moment|on my machine|as (?:they should|expected|intended|planned)|for the right reasons?|with (?:the|a) missing \S+|with(?:out)? (?:the|that|this) (?:change|code|implementation|fix)))*$|^(?:none|not one)(?: of them)? (?:is )?(?:green|passes|passing)(?: yet| today| now)?$|^(?:that )?(?:each|every one|all)(?: (?:one|test|of them))? can fail$`)
+)
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
@@ -268,17 +362,17 @@ func remainder(c clause) []string {
 }
 
 var (
-	subjects = set("here nothing two step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
+	subjects = set("here nothing two three four five six seven step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
 	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
- answered answers fixed closed resolved settled done convinced convinces understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate verified validated skimmed trust support confident ran tested
+ answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
+ expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
  nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
-	reading = set(`am line capability sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three point points from into out about how
- what where sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
+	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
+ details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
+ what where asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
  choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
  solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
  of up since came went clarifying feedback reviewed changes update updates revision version`)
@@ -289,10 +383,10 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:i )?(?:(?:can|could|do|did|have|has|is|are|see|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all))* (?:objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	nothingAgainst = lazyregexp.New(` (?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: \S+)?|surprises?(?: me)?|reservations?|suggestions?|fault(?: (?:it|them|this))?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change(?: (?:a|one) (?:thing|word|line))?)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
-	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh ah wow")
-	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	softeners      = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
+	topics         = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
 	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
 	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
 	objectOnly     = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)

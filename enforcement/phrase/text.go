@@ -372,7 +372,7 @@ var contractions = map[string]string{
 	"isnt": "is not", "arent": "are not", "wasnt": "was not", "werent": "were not", "dont": "do not",
 	"doesnt": "does not", "didnt": "did not", "hasnt": "has not", "havent": "have not", "hadnt": "had not",
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
-	"thx": "thanks", "gn": "good night", "nite": "night", "tmrw": "tomorrow", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
+	"thx": "thanks", "thanx": "thanks", "tnx": "thanks", "apprvd": "approved", "thankyou": "thank you", "plese": "please", "loks": "looks", "gud": "good", "gr8": "great", "gn": "good night", "nite": "night", "tmrw": "tomorrow", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
 	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
@@ -393,7 +393,20 @@ func resolve(w string) []string {
 	if words := strings.Fields(suffixes.Replace(w)); len(words) == 2 {
 		return words
 	}
-	return []string{mend(drawn(w))}
+	return []string{mend(swapped(drawn(w)))}
+}
+
+// typed are words in which people often swap two letters.
+var typed = set("thanks thank please looks good ahead you plan proceed")
+
+// swapped gives the word that one with two neighbouring letters swapped stands for.
+func swapped(w string) string {
+	for i := range len(w) - 1 {
+		if right := w[:i] + w[i+1:i+2] + w[i:i+1] + w[i+2:]; typed[right] {
+			return right
+		}
+	}
+	return w
 }
 
 // drawnOut are words whose letters people draw out: "yesss", "gooo".

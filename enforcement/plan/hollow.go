@@ -31,7 +31,7 @@ func concealed(src []byte) *Problem {
 
 var (
 	// hiding are the attributes by which HTML is not shown.
-	hiding = lazyregexp.New(`(?i)\s(?:hidden\b|style\s*=[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0\b|font-size\s*:\s*0\b))`)
+	hiding = lazyregexp.New(`(?i)\s(?:hidden\b|style\s*=[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0\b|[";\s]color\s*:\s*(?:white|transparent|#f{3}(?:f{3})?)\b|font-size\s*:\s*0\b))`)
 	folds  = lazyregexp.New(`(?i)<(/?)(?:details|template|del|s|strike|script|style)\b[^>]*>`)
 )
 
@@ -118,7 +118,7 @@ func (s *section) hollow(name string, d *document) *Problem {
 	text := s.text()
 	p := &Problem{Code: Placeholder, Section: name, Line: s.line}
 	switch {
-	case name == SectionAnalysis && (len(about(text)) < leastSaid || len(about(text, paths)) == 0 || d.copies(text)):
+	case name == SectionAnalysis && (len(about(text)) < leastSaid || !worded(about(text)) || len(about(text, paths)) == 0 || d.copies(text)):
 		p.Text = "the section `## Analysis` would fit every plan. Say what is wrong or missing here, and how this work mends it."
 	case name == SectionAnalysis && repeats(text):
 		p.Text = "the section `## Analysis` says the same over and over. Say it once, and what else there is to say."
@@ -128,6 +128,16 @@ func (s *section) hollow(name string, d *document) *Problem {
 		return nil
 	}
 	return p
+}
+
+// worded tells whether there is more in what a text is about than numbers and letters.
+func worded(about map[string]bool) bool {
+	for w := range about {
+		if len(w) > 1 && strings.ContainsFunc(w, unicode.IsLetter) {
+			return true
+		}
+	}
+	return false
 }
 
 // tells tells whether a capability says something beside the paths; a number alone does
@@ -147,8 +157,11 @@ func (s *section) tells(paths, analysis map[string]bool) bool {
 	return false
 }
 
-// copies tells whether a text is that of a capability once more.
+// copies tells whether a text is that of the files or of a capability once more.
 func (d *document) copies(text string) bool {
+	if maps.Equal(about(d.text(SectionFiles)), about(text)) {
+		return true
+	}
 	boxes, _ := d.find(SectionCapabilities)
 	return boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
 }
@@ -210,7 +223,7 @@ var roots = wordSet("src source lib app pkg internal cmd packages")
 // that of a folder above all code. An ending is no name.
 func everything(p string) bool {
 	p = path.Clean(p)
-	if p == "." || p == "/" || p == ".." || roots[p] {
+	if p == "." || p == "/" || p == ".." || p == "~" || roots[p] {
 		return true
 	}
 	if !strings.ContainsAny(p, "*?[{") {
@@ -232,7 +245,7 @@ func everything(p string) bool {
 
 // negation are words that turn "no matching rules" into its opposite.
 var negation = wordSet(`not never false untrue isn't wrong doubt cannot can't incorrect hardly deny
-	if would whether say says saying write writes claim claims unless pretend`)
+	if would whether probably perhaps maybe guess presumably hopefully say says saying write writes claim claims unless pretend`)
 
 // reason is where a sentence says why.
 var reason = lazyregexp.New(`(?is)(?:\(|\b(?:because|since|as|which)\b).*`)

@@ -145,7 +145,7 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 		return 0, false // nobody waits for it
 	}
 	subject := withoutThrows(c.args[0])
-	if len(args) == 0 && len(subject) > 0 && subject[0].text == "typeof" {
+	if len(subject) > 0 && subject[0].text == "typeof" && (len(args) == 0 || prefixed(joined(args[0]), "expect.any")) {
 		return constant, true
 	}
 	if len(args) == 0 {

@@ -186,7 +186,9 @@ func (s *scope) resolved(v []lexeme) ([]lexeme, *definition) {
 var (
 	wildcard = lazyregexp.New(`^(?:expect\.)?(?:anything|any)\((?:Object|Any)?\)$|^(?:mock\.|unittest\.mock\.)?(?:ANY|Anything)$|^Is\.(?:Anything|Any)$|^isA<(?:Object|dynamic)>\(\)$|^expect\.any\(Object\)$|^anything$`)
 	anyType  = lazyregexp.New(`^(?:Object|object|Any|AnyObject|Object\.class|Any::class|interface\{\}|any)$`)
-	lengths  = lazyregexp.New(`(?:^|\.)(?:len|length|size|count|Count|Length|Len|abs)(?:\(|$)`)
+	// converted is what Python gives of anything: its text, its kind, its length.
+	converted = lazyregexp.New(`^(?:str|repr|type|bool|int|float|len|list|dict|set|tuple|id|sorted)\(.*\)$`)
+	lengths   = lazyregexp.New(`(?:^|\.)(?:len|length|size|count|Count|Length|Len|abs)(?:\(|$)`)
 )
 
 // vacuous tells whether a comparison of two values cannot fail: with what
@@ -205,6 +207,8 @@ func (s *scope) vacuous(a, b []lexeme, op string) bool {
 		return true
 	case (op == "is" || op == "instanceof" || op == "") && anyType.MatchString(right) && (op != "" || !s.differs[line]):
 		return right != "any" && right != "object" || op != ""
+	case right == "notNone" && (op == "is" || op == "!=") || right == "None" && op == "!=":
+		return converted.MatchString(left) && closing(a, 1) == len(trimLines(a))-1
 	case op == ">=" || op == "" && s.atLeast[line]:
 		return lengths.MatchString(left) && right == "0"
 	case op == "<" && s.g.inverted:

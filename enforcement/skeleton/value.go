@@ -332,7 +332,7 @@ func (s *scope) made(t []lexeme) bool {
 
 // holds tells whether a value is true by its form: a collection with elements, a
 // function or an address made on the spot, a string with letters around what is
-// set into it, a pattern that takes everything.
+// set into it, its kind or its text for a reader, a pattern that takes everything.
 func (s *scope) holds(t []lexeme) bool {
 	last := len(t) - 1
 	switch first := t[0]; {
@@ -342,6 +342,8 @@ func (s *scope) holds(t []lexeme) bool {
 		return last > 1 && closing(t, 0) == last
 	case first.kind == punct && first.text == "&":
 		return s.g.inverted
+	case s.g == pythonGrammar && (first.text == "repr" || first.text == "type") || s.g == jsGrammar && first.text == "expect":
+		return last > 1 && t[1].text == "(" && closing(t, 1) == last
 	case first.text == "matches":
 		return last > 3 && t[last-1].text == "_" && t[last-2].text == ","
 	}
