@@ -39,7 +39,9 @@ var (
 	// acts are things as often as deeds: after a verb of reading they are things.
 	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
 		download commit merge schedule call record complete archive attach build compile tag close open interact out`)
-	joins = words(`and or then`)
+	// thingsToo are verbs of reading that are things where a deed stands behind them.
+	thingsToo = words(`preview status tree`)
+	joins     = words(`and or then`)
 	// resolved are things that are changed by being resolved.
 	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
 	// filing are the words of tools whose only doing is to write the files that
@@ -175,6 +177,9 @@ func readingName(tool, server []string) bool {
 		return len(tool) == 1 && lookedAt[tool[0]]
 	}
 	if tool[0] == "resolve" && slices.ContainsFunc(tool, func(w string) bool { return resolved[w] }) {
+		return false
+	}
+	if acted := tool[0] + " " + tool[min(1, len(tool)-1)]; thingsToo[tool[0]] && acts[tool[min(1, len(tool)-1)]] || acted == "check out" || acted == "check in" {
 		return false
 	}
 	acting := slices.ContainsFunc(tool, func(w string) bool { return acts[w] })

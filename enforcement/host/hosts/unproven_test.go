@@ -166,6 +166,11 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"Config", `{"setting":"permissions.defaultMode","value":"bypassPermissions"}`, "given"},
 		{"UpdateSettings", `{"key":"x","value":true}`, "given"},
 		{"Config", `{"setting":"theme"}`, "read"},
+		{"mcp__Claude_Preview__preview_start", `{"name":"dev"}`, "name"},
+		{"mcp__Claude_Preview__preview_logs", `{"serverId":"x"}`, "read"},
+		{"mcp__x__status_update", `{"text":"x"}`, "name"},
+		{"mcp__x__check_out_branch", `{"branch":"x"}`, "name"},
+		{"mcp__x__check_process_status", `{"pid":1}`, "read"},
 	} {
 		payload, err := json.Marshal(map[string]any{
 			"session_id": "s", "cwd": "/p", "tool_name": c.tool, "tool_use_id": "t", "tool_input": json.RawMessage(c.input),
