@@ -66,6 +66,21 @@ var attacks = []attack{
 	{name: "another namespace", profile: Implementation, needs: "nsenter", root: true, script: `nsenter -t 1 -m sh -c 'echo pwned > '$O/file`},
 	{name: "device node", profile: Implementation, root: true, script: `mknod $T/d b 7 0 && touch $T/pwned`},
 	{name: "raw disk", profile: Implementation, root: true, unproven: true, script: `for d in $(find /dev -type b); do head -c 1 $d > /dev/null && touch $T/pwned; done`},
+	{name: "a terminal hung up", profile: Implementation, needs: "python3", root: true, script: `python3 -c "
+import ctypes, os
+os.fork() and os._exit(os.wait()[1])
+os.setsid()
+if ctypes.CDLL(None).vhangup() == 0: open(os.environ['T'] + '/pwned', 'w')
+"`},
+	{name: "keys that the kernel keeps", profile: ReadOnly, needs: "python3", script: `python3 -c "
+import ctypes, os
+libc, (add, request, control) = ctypes.CDLL(None), {'x86_64': (248, 249, 250)}.get(os.uname().machine, (217, 218, 219))
+libc.syscall(control, 1, 0) # a keyring of its own
+for change in (lambda: libc.syscall(add, b'user', b'writ-test', b'x', 1, -4), lambda: libc.syscall(control, 9, libc.syscall(add, b'user', b'writ-test', b'x', 1, -3), -3),
+    lambda: libc.syscall(control, 7, -3), lambda: libc.syscall(control, 15, -3, 9)):
+    if change() >= 0: open(os.environ['T'] + '/pwned', 'w')
+libc.syscall(control, 9, libc.syscall(control, 10, -4, b'user', b'writ-test', 0), -4)
+"`},
 	{name: "what others send at loopback", profile: Implementation, needs: "python3", root: true, script: `python3 -c "
 import os, socket
 socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)).bind(('lo', 0))

@@ -47,6 +47,11 @@ var attributes = []uintptr{
 	syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, sysRemovexattrat,
 }
 
+// keyReaders are the operations of keyctl(2) that look at keys, and the one by which a
+// process gets a keyring of its own: get, join, describe, search, read, security label,
+// persistent keyring, capabilities.
+var keyReaders = []uint32{0, 1, 6, 10, 11, 17, 22, 31}
+
 // The instructions that a filter is made of, and where in struct seccomp_data they
 // find the number of a call, the architecture and the arguments.
 const (
@@ -68,7 +73,7 @@ var whose = map[uintptr]int{
 // such, too), and limits and priorities of other processes, which end one or
 // keep it from working. With keep, connections and what listens are notified, and new links and renames, and with modes
 // what changes the mode or owner of a file, and the other end of a new terminal: extended attributes, one of which is
-// another way to write the mode, are then what the file system has none of.
+// another way to write the mode, are then what the file system has none of, and keys of the kernel are only read.
 func filter(keep, modes bool) []instruction {
 	refuse := func(errno syscall.Errno) instruction {
 		return instruction{give, 0, 0, seccompErrno | uint32(errno)}
@@ -131,6 +136,14 @@ func filter(keep, modes bool) []instruction {
 		instruction{load, 0, 0, thirdAt}, instruction{equal, 0, 3, 0},
 		instruction{load, 0, 0, thirdAt + high}, instruction{equal, 0, 1, 0}, allow, others)
 	if modes {
+		// Keys that the kernel keeps are the user's, and other programs go by them.
+		on(syscall.SYS_ADD_KEY, refuse(syscall.EPERM))
+		on(syscall.SYS_REQUEST_KEY, refuse(syscall.EPERM))
+		operations := []instruction{{load, 0, 0, firstAt}}
+		for _, operation := range keyReaders {
+			operations = append(operations, instruction{equal, 0, 1, operation}, allow)
+		}
+		on(syscall.SYS_KEYCTL, append(operations, refuse(syscall.EPERM))...)
 		on(sysFileSetattr, refuse(syscall.EOPNOTSUPP))
 		for _, call := range attributes {
 			on(call, refuse(syscall.EOPNOTSUPP))

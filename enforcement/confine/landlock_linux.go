@@ -193,12 +193,12 @@ func (r *ruleset) allowOpen(fd int) error {
 }
 
 // reaching are the capabilities that lead around path rules, into other
-// processes, to what others send over the network or to the clock that events are
-// dated by: of root alone, and of no use to builds and tests.
+// processes, to what others send over the network, to the clock that events are
+// dated by or to a host's terminal, which vhangup(2) takes from it: of root alone, and of no use to builds and tests.
 var reaching = []uintptr{
 	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
 	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
-	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capSysNice, capNetAdmin, capNetRaw,
+	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capSysNice, capNetAdmin, capNetRaw, capSysTTYConfig,
 }
 
 // capabilities are what capget(2) and capset(2) take: who, and 64 bits in two halves.

@@ -53,6 +53,7 @@ const (
 	capSysBoot           = 22
 	capSysNice           = 23
 	capSysTime           = 25
+	capSysTTYConfig      = 26
 	capMknod             = 27
 	capMacOverride       = 32
 	capMacAdmin          = 33

@@ -29,7 +29,7 @@ func TestNumbersAreLinuxs(t *testing.T) {
 		"immutable": {capLinuxImmutable, unix.CAP_LINUX_IMMUTABLE}, "accounting": {capSysPacct, unix.CAP_SYS_PACCT}, "time": {capSysTime, unix.CAP_SYS_TIME}, "nice": {capSysNice, unix.CAP_SYS_NICE},
 		"mknod": {capMknod, unix.CAP_MKNOD}, "override": {capMacOverride, unix.CAP_MAC_OVERRIDE}, "mac": {capMacAdmin, unix.CAP_MAC_ADMIN},
 		"syslog": {capSyslog, unix.CAP_SYSLOG}, "perfmon": {capPerfmon, unix.CAP_PERFMON}, "bpf": {capBpf, unix.CAP_BPF},
-		"network": {capNetAdmin, unix.CAP_NET_ADMIN}, "packets": {capNetRaw, unix.CAP_NET_RAW}, "checkpoint": {capCheckpointRestore, unix.CAP_CHECKPOINT_RESTORE}, "clock": {clockRealtimeCoarse, unix.CLOCK_REALTIME_COARSE},
+		"terminals": {capSysTTYConfig, unix.CAP_SYS_TTY_CONFIG}, "network": {capNetAdmin, unix.CAP_NET_ADMIN}, "packets": {capNetRaw, unix.CAP_NET_RAW}, "checkpoint": {capCheckpointRestore, unix.CAP_CHECKPOINT_RESTORE}, "clock": {clockRealtimeCoarse, unix.CLOCK_REALTIME_COARSE},
 		"scoped":    {int(unsafe.Offsetof(rulesetAttr{}.scoped)), int(unsafe.Offsetof(unix.LandlockRulesetAttr{}.Scoped))},
 		"beneath's": {int(unsafe.Offsetof(beneathAttr{}.fd)), int(unsafe.Offsetof(unix.LandlockPathBeneathAttr{}.Parent_fd))},
 	} {

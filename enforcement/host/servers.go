@@ -36,7 +36,7 @@ var (
 //
 // What is not known to do no more than read, or than to write the files it names,
 // is unproven, whatever else is read from it. Of the host's own tools the name alone
-// is no cause for that, unless it says that files are changed.
+// is no cause for that, unless it says that files are changed, or the host's settings.
 func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 	if server, tool, ok := strings.Cut(name, "-"); ok && !strings.Contains(name, "__") {
 		name = "mcp__" + server + "__" + tool
@@ -62,7 +62,7 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 		c.FromServer = fromServer && !own(name)
 		c.Unproven, c.ByName = c.unproven(name, all)
 		if c.ByName && !fromServer {
-			if c.ByName = false; !FilesByName(name) {
+			if c.ByName = false; !FilesByName(name) && !setting(name, all) {
 				c.Unproven = ""
 			}
 		}
@@ -81,7 +81,11 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 		c.Reads, c.Elsewhere = in.Paths, remote(name, all)
 	case in.Command != nil && runs(strings.Join(words, "_")):
 		c.Shell = in.Command
-		c.enter(in.folder)
+		for key := range all {
+			if folder := textAt(all, key); folder != nil && folderNames[keyWords(key)] {
+				c.enter(*folder)
+			}
+		}
 	case (content || writing) && len(in.Paths) > 0:
 		if fromServer {
 			in.content, in.edits = nil, nil

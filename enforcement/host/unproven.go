@@ -39,7 +39,9 @@ var (
 	// acts are things as often as deeds: after a verb of reading they are things.
 	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
 		download commit merge schedule call record complete archive attach build compile tag close open interact out`)
-	joins = words(`and or then`)
+	// thingsToo are verbs of reading that are things where a deed stands behind them.
+	thingsToo = words(`preview status tree`)
+	joins     = words(`and or then`)
 	// resolved are things that are changed by being resolved.
 	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
 	// filing are the words of tools whose only doing is to write the files that
@@ -58,12 +60,16 @@ var (
 	// argumentNames hold what a program is given behind its name.
 	argumentNames = words(`args arguments flags options opts params extra_args parameters revision rev ref refs range target base head commit branch resource selector path_spec pathspec`)
 	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode`)
-	outputNames   = words(`output output_path output_file output_dir out outfile save_to save_path save_as dest destination destination_path target_path download_path local_path
-		export_path write_to filename file_name`)
-	besideCommand = words(`working_directory workdir working_dir cwd directory dir dir_path timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms
-		project_path max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
-	databases = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
+	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name`)
+	// What goes out and a place, in one key, is where something is written.
+	outgoing      = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local`)
+	places        = words(`path file dir directory folder location to in into`)
+	switched      = words(`fix update install persist export dump download store`) // beside writes
+	folderNames   = words(`working_directory workdir working_dir cwd directory dir dir_path project_path`)
+	besideCommand = words(`timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
+	databases     = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
 		cypher supabase neon turso libsql d1 graphql`)
+	settings = words(`config configuration setting settings preference preferences permission permissions`)
 	// captures are words of tools that keep what they look at in a file.
 	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile`)
 	pathNames = words(`path file file_path filepath`)
@@ -88,10 +94,16 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 	in.reads = !byName
 	switch {
 	case c.Shell != nil:
+		folders := 0
 		for key := range input {
-			if !slices.Contains(commandKeys, key) && !besideCommand[keyWords(key)] {
+			if folderNames[keyWords(key)] {
+				folders++
+			} else if !slices.Contains(commandKeys, key) && !besideCommand[keyWords(key)] {
 				return "beside a command it is given " + key, false
 			}
+		}
+		if folders > 1 {
+			return "it is given several folders", false
 		}
 		return "", false
 	case len(c.Writes) > 0 && !slices.ContainsFunc(tool, func(w string) bool { return !filing[w] }) && !symbolWide(tool):
@@ -167,6 +179,9 @@ func readingName(tool, server []string) bool {
 	if tool[0] == "resolve" && slices.ContainsFunc(tool, func(w string) bool { return resolved[w] }) {
 		return false
 	}
+	if acted := tool[0] + " " + tool[min(1, len(tool)-1)]; thingsToo[tool[0]] && acts[tool[min(1, len(tool)-1)]] || acted == "check out" || acted == "check in" {
+		return false
+	}
 	acting := slices.ContainsFunc(tool, func(w string) bool { return acts[w] })
 	return !acting || !slices.ContainsFunc(tool, func(w string) bool { return joins[w] })
 }
@@ -199,7 +214,7 @@ func (a *argument) look(key string, value any, depth int) string {
 	}
 	switch value := value.(type) {
 	case bool:
-		if value && slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return writes[w] || w == "fix" || w == "update" || w == "install" }) {
+		if value && (has(key, writes) || has(key, switched)) {
 			return "it is told to " + key
 		}
 	case string:
@@ -254,7 +269,7 @@ func (a *argument) text(key, value string, depth int) string {
 		return "it is given options that may write, or run another program"
 	case pathNames[key] && slices.ContainsFunc(a.tool, func(w string) bool { return captures[w] }) && !picture.MatchString(value):
 		return "it is given a file to write"
-	case outputNames[key] && !formats[strings.ToLower(value)] && !picture.MatchString(value):
+	case (outputNames[key] || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
 		return "it is given a file to write"
 	}
 	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
@@ -264,6 +279,16 @@ func (a *argument) text(key, value string, depth int) string {
 		}
 	}
 	return ""
+}
+
+// setting says that a tool changes what the host goes by.
+func setting(name string, input map[string]json.RawMessage) bool {
+	return (input["value"] != nil || input["values"] != nil) && has(keyWords(name), settings)
+}
+
+// has says that a word of a key is one of some.
+func has(key string, some map[string]bool) bool {
+	return slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return some[w] })
 }
 
 // asks reports whether a query only reads. One for a database has to be one of

@@ -172,7 +172,7 @@ var ownCases = []ownCase{
 	q("git -c core.fsmonitor='touch o.txt' status", "o.txt"),
 	q("git -c core.hooksPath=hk commit -qm x"),
 	q("GIT_SSH_COMMAND='touch o.txt;' git fetch", "o.txt"),
-	q("git grep -Otouch a"),
+	q("git grep -Otouch a"), q("git grep -nOtouch a"), q("git grep -ciO'touch x;:' a"),
 	q("git nosuchalias"),
 	q("git rebase -x 'touch o.txt' main", "o.txt"),
 	q("LD_PRELOAD=./x.so ls"),

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // gitRun is one call of git: where it works and with what settings.
@@ -240,6 +242,9 @@ func (g *gitRun) alias() {
 	g.dispatch()
 }
 
+// opensFiles is the letter by which grep runs a program, behind letters without a value.
+var opensFiles = lazyregexp.New(`^-[^-ABCefm]*O`)
+
 // reads judges a subcommand that reads: some options write or run programs.
 func (g *gitRun) reads() {
 	for i, a := range g.args {
@@ -261,7 +266,7 @@ func (g *gitRun) reads() {
 		case a.split && !a.revs:
 			g.unsure("its options are known only at run time")
 		case a.isOption("--ext-diff"), a.isOption("--upload-pack"), a.isOption("--exec"),
-			g.sub == "grep" && (strings.HasPrefix(a.val, "-O") || a.isOption("--open-files-in-pager")):
+			g.sub == "grep" && (opensFiles.MatchString(a.val) || a.isOption("--open-files-in-pager")):
 			g.unsure("an option runs a program")
 		case strings.Contains(a.val, "ext::"):
 			g.unsure("the address runs a program")

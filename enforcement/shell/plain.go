@@ -70,7 +70,7 @@ func Plain(line string) bool {
 		return false
 	}
 	for _, words := range commands {
-		if !plainPrograms[words[0]] && !beginsPlain(words) || words[0] == "sort" && startsProgram(words) || namesMore(words) {
+		if !plainPrograms[words[0]] && !beginsPlain(words) || namesMore(words) {
 			return false
 		}
 	}
@@ -83,42 +83,79 @@ func beginsPlain(words []string) bool {
 	return len(words) > 1 && (first[""] || first[words[1]] || len(words) > 2 && first[words[1]+" "+words[2]])
 }
 
-// plainSort are the long options of sort that start no program; one of the others
-// does, and may be shortened.
-var plainSort = setOfWords(`
-	-- --check --field-separator --general-numeric-sort --human-numeric-sort --ignore-case --ignore-leading-blanks --key --month-sort
-	--numeric-sort --reverse --stable --unique --version-sort --zero-terminated`)
-
 // more are the words by which a program reads files that no word names – those of a
 // list, those behind the links in a folder – or a part of a word does, has another
 // program read, runs what is in a word, as zsh's test does, or sets the system's clock:
 // with one of them it is only held that it does no more.
 var more = map[string]*lazyregexp.Regexp{
 	"aws": lazyregexp.New(`fileb?://`), "az": lazyregexp.New(`^(--[^=]*=)?@`), "gcloud": lazyregexp.New(`^--[^=]*file`),
-	"date": lazyregexp.New(`^-[^-]*[sf]|^--(s|fi)|^[0-9]`),
-	"file": lazyregexp.New(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
+	"date": lazyregexp.New(`^[0-9]`), "jq": lazyregexp.New(`import|include`), "kubectl": lazyregexp.New(`file=`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
-	"jq":      lazyregexp.New(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
-	"kubectl": lazyregexp.New(`file=`),
-	"rg":      lazyregexp.New(`^-[^-]*[Lz]|^--(follow|search-zip)`),
-	"sort":    lazyregexp.New(`^-[^-]*T`),
-	"strings": lazyregexp.New(`^@`),
-	"test":    lazyregexp.New(`[[$]`),
+	"strings": lazyregexp.New(`^@`), "test": lazyregexp.New(`[[$]`),
 }
 
 var dereferences = lazyregexp.New(`^-[^-]*R|^--de`)
 
-// shows are the options with which a program only shows something, of those that take options of the whole
-// program anywhere, by several of which they run another program or keep their data in a folder.
-var shows = map[string]*lazyregexp.Regexp{"docker": containers, "podman": containers, "nerdctl": containers, "kubectl": clusters, "helm": clusters}
+// shows are the options that are known to do no more than show something, of programs
+// that have others: by those they write, run a program, act, or read more than is named. A
+// subcommand of git that has an entry is read by it.
+var shows = map[string]*lazyregexp.Regexp{
+	"docker": containers, "podman": containers, "nerdctl": containers, "docker-compose": containers, "kubectl": clusters, "helm": clusters,
+	"systemctl": units, "loginctl": units, "busctl": units, "resolvectl": units, "networkctl": units, "hostnamectl": units, "localectl": units, "timedatectl": units,
+	"incus": instances, "lxc": instances, "atq": only(`V|q.*`), "crontab": only(`l|u.*`), "screen": only(`ls|list`), "launchctl": only(``),
+	"tmux": only(`[0-9]+|[aegJNpqsvwA]+|[aegJNpqsw]*[cFSEt].*`),
+	"gh": only(`[aAbBcdDeEHijJlLmOpqrRsStuvy].*|-(` +
+		`all|app|assignee|attempt|author|base|branch|color|comments|commit|conflict-status|created|draft|event|exclude-drafts|exclude-pre-releases|exit-status|` +
+		`fail-fast|head|help|interval|job|jq|json|label|limit|log|log-failed|mention|milestone|name-only|order|patch|ref|repo|required|search|state|status|template|` +
+		`user|verbose|watch|workflow|yaml)(=.*)?`),
+	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
+	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
+	"find": only(`[0-9].*|[HLPEdx]|O[0-3]|(i?(name|path|wholename|regex|lname)|[acm](min|time)|newer[acmBt]*|x?type|(max|min)depth|size|empty|print0?|printf|prune|not|and|or|o|a|perm|` +
+		`user|group|uid|gid|links|inum|ls|quit|depth|mount|xdev|readable|writable|executable|true|false|samefile|regextype|daystart|noleaf)`),
+	"jq": only(`[rncsSjaCMeR]+|-(arg|args|argjson|ascii-output|color-output|compact-output|exit-status|indent|join-output|jsonargs|monochrome-output|null-input|raw-input|raw-output|` +
+		`rawfile|seq|slurp|slurpfile|sort-keys|stream|tab|unbuffered|version)`),
+	"rg": only(`[^-Lz]*|-(no-)?(after-context|before-context|byte-offset|case-sensitive|color|column|context|count|count-matches|crlf|engine|files|files-with-matches|` +
+		`files-without-match|filename|fixed-strings|glob|heading|help|hidden|iglob|ignore|ignore-case|ignore-vcs|invert-match|json|line-number|line-regexp|max-columns|` +
+		`max-count|max-depth|messages|multiline|multiline-dotall|null|only-matching|passthru|pcre2|pretty|quiet|regexp|replace|smart-case|sort|sortr|stats|text|threads|` +
+		`trim|type|type-list|type-not|unrestricted|version|vimgrep|with-filename|word-regexp)(=.*)?`),
+	"sort": only(`[^-T]*|-(check|field-separator|general-numeric-sort|human-numeric-sort|ignore-case|ignore-leading-blanks|key|month-sort|numeric-sort|reverse|stable|unique|` +
+		`version-sort|zero-terminated)(=.*)?`),
+	"strings": only(`[0-9]+|[aefnostw].*|-(all|bytes|encoding|print-file-name|radix)(=.*)?`),
+	"tree":    only(`[^-oR]*|-(charset|device|dirsfirst|du|filelimit|filesfirst|gitignore|help|ignore-case|inodes|matchdirs|noreport|prune|si|sort|timefmt|version)(=.*)?`),
+
+	"git": only(`[^-O][^O]*|-(no-)?(abbrev|abbrev-commit|abbrev-ref|after|all|always|ancestry-path|author|author-date-order|before|bisect|boundary|branch|branches|cached|cc|check|` +
+		`cherry-mark|cherry-pick|color|color-moved|color-words|combined|committer|compact-summary|count|cumulative|date|date-order|decorate|deduplicate|deleted|diff-algorithm|` +
+		`diff-filter|dirstat|dirty|email|error-unmatch|exact-match|exclude|exclude-standard|exit-code|find-copies|find-renames|first-parent|fixed-strings|follow|format|full-diff|` +
+		`full-history|full-index|full-name|full-tree|function-context|git-common-dir|git-dir|glob|graph|grep|heads|histogram|ignore-all-space|ignore-blank-lines|ignore-case|ignored|` +
+		`ignore-space-at-eol|ignore-space-change|ignore-submodules|independent|inter-hunk-context|invert-grep|is-ancestor|is-bare-repository|is-inside-git-dir|is-inside-work-tree|` +
+		`left-only|left-right|line-porcelain|long|match|max-count|max-parents|merge-base|merges|min-parents|minimal|modified|name-only|name-status|no-index|null|numbered|numstat|` +
+		`octopus|oneline|others|parents|patch|patch-with-stat|patience|pickaxe-all|pickaxe-regex|porcelain|pretty|quiet|raw|reflog|refs|relative|relative-date|remotes|remove-empty|` +
+		`renames|reverse|right-only|shortstat|short|show-cdup|show-prefix|show-stash|show-toplevel|simplify-by-decoration|simplify-merges|since|skip|sparse|stage|staged|stat|summary|` +
+		`symbolic|symbolic-full-name|tags|text|topo-order|unified|unmerged|until|untracked-files|verify|walk-reflogs|word-diff|word-diff-regex)(=.*)?`),
+	"git branch": refs(`arv`, `remotes|show-current`), "git tag": refs(`n0-9`, ``), "git remote": only(`v|-verbose`),
+	"git grep": only(`[^-O][^O]*|-(all-match|and|break|cached|color|column|count|extended-regexp|files-with-matches|files-without-match|fixed-strings|full-name|function-context|` +
+		`heading|ignore-case|invert-match|line-number|max-count|max-depth|name-only|not|null|only-matching|or|perl-regexp|quiet|show-function|text|threads|untracked|word-regexp)(=.*)?`),
+}
 
 var (
-	containers = lazyregexp.New(`^-([afilnqst]+|n[0-9]+|-(all|digests|filter|follow|format|help|last|latest|no-stream|no-trunc|quiet|services|since|size|status|tail|time|` +
-		`timestamps|type|until|version)(=.*)?)$`)
-	clusters = lazyregexp.New(`^-([Apqw]*([clnovL].*)?|-(all|all-containers|all-namespaces|api-group|api-version|chunk-size|client|container|containers|context|field-selector|` +
+	containers = only(`[afilnqst]+|n[0-9]+|-(all|digests|filter|follow|format|help|last|latest|no-stream|no-trunc|quiet|services|since|size|status|tail|time|` +
+		`timestamps|type|until|version)(=.*)?`)
+	clusters = only(`[Apqw]*([clnovL].*)?|-(all|all-containers|all-namespaces|api-group|api-version|chunk-size|client|container|containers|context|field-selector|` +
 		`filter|help|ignore-not-found|kube-context|label-columns|limit|max|namespace|namespaced|no-headers|output|prefix|previous|recursive|request-timeout|revision|selector|short|` +
-		`show-kind|show-labels|since|since-time|sort-by|subresource|tail|timestamps|types|verbs|version|watch|watch-only)(=.*)?)$`)
+		`show-kind|show-labels|since|since-time|sort-by|subresource|tail|timestamps|types|verbs|version|watch|watch-only)(=.*)?`)
+	units = only(`[alqr46]+|[cinopt].*|-(after|all|before|class|failed|full|interface|json|legend|lines|no-ask-password|no-legend|no-pager|output|plain|property|quiet|` +
+		`recursive|reverse|show-types|state|system|type|user|value|version)(=.*)?`)
+	instances = only(`[cf].*|-(all-projects|columns|fast|format|project|resources|show-log)(=.*)?`)
 )
+
+// only is the form of those options alone that stand behind a first dash.
+func only(options string) *lazyregexp.Regexp { return lazyregexp.New(`^-(` + options + `|-)?$`) }
+
+// refs are the options that list refs, with letters and names of their own.
+func refs(letters, names string) *lazyregexp.Regexp {
+	return only(`[liq` + letters + `]+|-(abbrev|all|color|column|contains|format|ignore-case|list|merged|no-abbrev|no-color|no-column|no-contains|no-merged|points-at|sort|` +
+		names + `)(=.*)?`)
+}
 
 // attached is a name of a file behind the letter of an option, in one word; a sole
 // slash separates fields.
@@ -128,6 +165,9 @@ var attached = lazyregexp.New(`^-[^-].+/|^-[^-]/.`)
 // than they name.
 func namesMore(words []string) bool {
 	unsure, sure := more[words[0]], shows[words[0]]
+	if own := shows[words[0]+" "+words[min(1, len(words)-1)]]; own != nil {
+		sure = own
+	}
 	for _, w := range words[1:] {
 		if unsure != nil && unsure.MatchString(w) || sure != nil && strings.HasPrefix(w, "-") && !sure.MatchString(w) || attached.MatchString(w) {
 			return true
@@ -143,17 +183,6 @@ var readsNothing = setOfWords(": basename cd dirname echo expr factor false id l
 // that its words name; what acts elsewhere is judged by itself.
 func ReadsFiles(words []string) bool {
 	return !readsNothing[words[0]] && (words[0] == "git" || plainFirst[words[0]] == nil)
-}
-
-// startsProgram reports whether words of sort may hold the option by which it
-// starts a program.
-func startsProgram(words []string) bool {
-	for _, w := range words[1:] {
-		if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(name, "--") && !plainSort[name] {
-			return true
-		}
-	}
-	return false
 }
 
 // PlainWords splits a line of the form that Plain describes into its commands and

@@ -20,7 +20,9 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"cat a.txt; wc -l a.txt", "find . -name '*.go' -type f", "git diff HEAD~1 -- src/main.go", "ls || true", "  ls  ", "ls;", "writ mode set work", "sort -rn --key=2 a.txt",
 		"docker ps -a | head -3", "docker compose ps", "kubectl get pods -o json | jq .items", "gh pr view 1", "tmux ls", "crontab -l", "aws s3 ls", "screen -ls",
 		"grep -rn x src", "date +%F", "date -d yesterday", "file -b --mime-type a", "jq -r .a b.json", "cut -d/ -f2 a", "kubectl get pods -l app=x", "rg -n x", "tmux display-message -p '#{session_name}'",
-		"podman ps -a --format json", "docker logs --tail 5 x", "docker images -q", "kubectl get pods -A -ojson", "kubectl logs -p x --tail=5", "helm list -A", "helm history x --max 3",
+		"cat a | sort -rn -", "git branch -avv --sort=-committerdate", "git tag -n3 --list 'v*'", "git remote -v", "git reflog -3", "git show --stat --oneline HEAD", "git grep -nE 'a|b' -- src",
+		"find . -type f -size -10k -newer a", "tree -aL 2 -I node_modules", "systemctl status --no-pager -n 20 x", "tmux capture-pane -pt x -S -100", "gh run view 1 --log-failed", "jq -rc --arg a b . c",
+		"rg -nC3 --glob '*.go' x", "find . -mtime -7 -not -path './.git/*'", "podman ps -a --format json", "docker logs --tail 5 x", "docker images -q", "kubectl get pods -A -ojson", "kubectl logs -p x --tail=5", "helm list -A", "helm history x --max 3",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))
@@ -39,6 +41,11 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"docker compose config", "docker compose -f a.yml ps", "docker compose --env-file a ps", "docker compose",
 		"podman info --runtime evilbin/crun", "podman ps --conmon=evil", "podman ps --root src", "podman ps --storage-opt mount_program=evil", "nerdctl ps --data-root src", "kubectl get pods --profile=cpu --profile_output=a",
 		"kubectl get pods --cache_dir=a", "kubectl get -Af a", "helm list --repository-config a", "sort -T src a", "sort -rnT src a",
+		"git grep -nO'touch x;:' main", "git grep -nOtouch main", "git branch -v --del x", "git branch --all -C x y", "git branch -v --mov x y", "git branch -vu main x",
+		"git branch --edit", "git branch -q --unknown", "git log --unknown", "git tag --unknown", "git remote --unknown", "git cat-file --filters HEAD:a", "git reflog --unknown",
+		"systemctl status --root=x", "systemctl show --image=x", "busctl list --a=x", "tmux display-message -I -p", "tmux capture-pane -b x -p", "screen -ls -wipe", "screen -ls -X stuff x",
+		"crontab -l -e", "crontab -l -T x", "docker-compose ps --file x", "lxc list --config x", "gh pr view --unknown", "find . -rm", "find . -exec cat '{}' +", "find -D exec .",
+		"find . -fprint x", "tree --output=x", "tree -Jo x", "rg --unknown x", "jq --from-f x", "strings --plugin=x y", "strings -T x y", "file --unknown x", "date --unknown",
 		strings.Repeat("a", maxPlainLine) + " b",
 	} {
 		if Plain(line) {

@@ -153,6 +153,24 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"LSP", `{"operation":"hover","filePath":"main.go"}`, "read"},
 		{"EnterWorktree", `{"name":"x"}`, "read"},
 		{"CronDelete", `{"id":"x"}`, "read"},
+		{"mcp__figma__get_design_context", `{"dirForAssetWrites":"src"}`, "given"},
+		{"mcp__x__get_assets", `{"downloadDir":"src"}`, "given"},
+		{"mcp__x__get_assets", `{"storeIn":"src"}`, "given"},
+		{"mcp__x__get_assets", `{"export_to":"src/a"}`, "given"},
+		{"mcp__x__get_assets", `{"dump_path":"src/a"}`, "given"},
+		{"mcp__x__get_assets", `{"into":"src/a"}`, "given"},
+		{"mcp__x__get_assets", `{"options":{"persist":true}}`, "given"},
+		{"mcp__x__get_assets", `{"output_mode":"count","log_level":"info","download_count":3,"file":"a.go","to":"2026-01-01"}`, "read"},
+		{"mcp__shell__run_command", `{"command":"git status","cwd":"x","workdir":"y"}`, "given"},
+		{"mcp__shell__run_command", `{"command":"git status","cwd":"x"}`, "judged"},
+		{"Config", `{"setting":"permissions.defaultMode","value":"bypassPermissions"}`, "given"},
+		{"UpdateSettings", `{"key":"x","value":true}`, "given"},
+		{"Config", `{"setting":"theme"}`, "read"},
+		{"mcp__Claude_Preview__preview_start", `{"name":"dev"}`, "name"},
+		{"mcp__Claude_Preview__preview_logs", `{"serverId":"x"}`, "read"},
+		{"mcp__x__status_update", `{"text":"x"}`, "name"},
+		{"mcp__x__check_out_branch", `{"branch":"x"}`, "name"},
+		{"mcp__x__check_process_status", `{"pid":1}`, "read"},
 	} {
 		payload, err := json.Marshal(map[string]any{
 			"session_id": "s", "cwd": "/p", "tool_name": c.tool, "tool_use_id": "t", "tool_input": json.RawMessage(c.input),
@@ -174,6 +192,16 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s %s: %s (%s), want %s", c.tool, c.input, got, call.Unproven, c.want)
+		}
+	}
+}
+
+// TestACommandOfAServerIsJudgedInItsFolder: by whatever key the folder is named.
+func TestACommandOfAServerIsJudgedInItsFolder(t *testing.T) {
+	for _, key := range []string{"cwd", "workdir", "working_dir", "workingDirectory", "dir", "project_path"} {
+		call, err := Parse("claude", "PreToolUse", []byte(`{"session_id":"s","cwd":"/p","tool_name":"mcp__shell__run_command","tool_use_id":"t","tool_input":{"command":"git status","`+key+`":"/tmp/laid"}}`))
+		if err != nil || call.Shell == nil || call.Dir != "/tmp/laid" {
+			t.Errorf("%s: %q, %v", key, call.Dir, err)
 		}
 	}
 }
