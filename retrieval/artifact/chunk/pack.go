@@ -18,6 +18,7 @@ type packer struct {
 // pack puts neighbours together as long as they have at most least tokens, and
 // cuts what has more than a chunk may have.
 func (p *packer) pack(sections []section, least int) {
+	sections = p.flat(nil, sections, least)
 	counts := make([]int, len(sections))
 	for i, s := range sections {
 		counts[i] = p.count(s.from, s.to)
@@ -40,12 +41,24 @@ func (p *packer) pack(sections []section, least int) {
 		case s.from >= s.to:
 		case tokens <= artifact.MaxChunkTokens:
 			p.add(s.from, s.from, s.to, s.heading, tokens)
-		case len(s.parts) > 0:
-			p.pack(s.parts, least)
 		default:
 			p.cut(s)
 		}
 	}
+}
+
+// flat appends sections, and the parts of each that is too large in its place. Of a
+// short line that opens such a section nothing is said by itself.
+func (p *packer) flat(to, sections []section, least int) []section {
+	for _, s := range sections {
+		if at := len(to); len(s.parts) == 0 || p.count(s.from, s.to) <= artifact.MaxChunkTokens {
+			to = append(to, s)
+		} else {
+			to = p.flat(to, s.parts, least)
+			to[at].bare = to[at].bare || p.count(to[at].from, to[at].to) < least
+		}
+	}
+	return to
 }
 
 // together is one section of two neighbours.

@@ -142,6 +142,21 @@ func TestOutlines(t *testing.T) {
 	}
 }
 
+// A line that opens a module or a class stands with what follows, however deep the
+// nesting of what is too long for one piece.
+func TestALineThatOpensStandsWithWhatFollows(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("module Outer\n  class Middle\n    class Inner\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "      def method_%d\n        answer(%d) + answer(%d) + answer(%d)\n      end\n\n", i, i, i, i)
+	}
+	text.WriteString("    end\n  end\nend\n")
+	chunks, _ := Split("ruby", text.String(), new(Scratch))
+	if first := chunks[0]; first.Lines[1] < 6 || len(first.Symbols) < 4 {
+		t.Errorf("the first piece is lines %v with %v", first.Lines, first.Symbols)
+	}
+}
+
 // TestAFileThatOnlyStatesFunctionsNamesThemAll holds a declaration file of a
 // large library, while the constants of a header stay a table.
 func TestAFileThatOnlyStatesFunctionsNamesThemAll(t *testing.T) {

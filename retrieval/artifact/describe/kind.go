@@ -37,7 +37,7 @@ var typeFolders = map[string]artifact.Type{
 // testFolders hold tests and what they need.
 var testFolders = map[string]bool{
 	"test": true, "tests": true, "__tests__": true, "testdata": true, "spec": true, "e2e": true, "fixtures": true, "__mocks__": true,
-	"testing": false, "androidtest": true, "integration-tests": true, "unittests": true,
+	"testing": false, "androidtest": true, "unittests": true,
 }
 
 var (
@@ -122,11 +122,19 @@ func codeType(file string, folders []string) artifact.Type {
 		return artifact.Test
 	}
 	for _, folder := range folders {
-		if testFolders[folder] {
+		if testFolders[folder] || holdsTests(folder) {
 			return artifact.Test
 		}
 	}
 	return artifact.Code
+}
+
+// holdsTests says whether a folder's name says of what it holds tests or which, as in
+// cache.test, test.integr and unit_tests.
+func holdsTests(folder string) bool {
+	last := folder[strings.LastIndexAny(folder, ".-_")+1:]
+	first, _, cut := strings.Cut(folder, ".")
+	return last == "test" || last == "tests" || cut && (first == "test" || first == "tests")
 }
 
 // mayBeTest says whether a name holds anything that [testNames] asks for: most

@@ -295,6 +295,14 @@ func TestAnIdentifierIsFirst(t *testing.T) {
 		of("rt/tasks.rs", "an executor, an executor trait, and what the trait of an executor executes"),
 		of("path/ScenePathExtension.swift", "extension ScenePath: of a ScenePath, a ScenePath", "ScenePath"),
 		of("path/ScenePath.swift", "struct ScenePath", "ScenePath"),
+		of("lib/status.rb", "process_set process_set.each, the processes of a set, a process set", "process_set"),
+		of("lib/api.rb", "class ProcessSet", "ProcessSet"),
+		of("lib/create-logger.js", "module.exports = make()"),
+		of("lib/use.js", "createLogger createLogger createLogger, a logger that is created, create a logger"),
+		of("sql/namespace.hxx", "namespace Sqlite", "Sqlite"),
+		of("sticker/values.cxx", "attach values to songs in SQLite: attach a value to a song, of values that songs have"),
+		of("http/Method.java", "enum HTTP", "HTTP"),
+		of("http/Interface.java", "turn the method of an interface into a request, as an interface has methods: HTTP requests"),
 	}
 	for i := range 9 {
 		docs = append(docs, file(fmt.Sprintf("ring/buffer_%d.go", i), "the ring buffer RingBuffer RingBuffer of a ring buffer, saves all, save-all smtp connection SMTPConnection"))
@@ -310,9 +318,34 @@ func TestAnIdentifierIsFirst(t *testing.T) {
 		"keep alive ping of http2":          "h2/ping.rs",
 		"trait Executor":                    "rt/mod.rs",
 		"ScenePath":                         "path/ScenePath.swift",
+		"ProcessSet":                        "lib/api.rb",
+		"process_set":                       "lib/status.rb",
+		"createLogger":                      "lib/create-logger.js",
+		"attach values to songs in SQLite":  "sticker/values.cxx",
+		"an interface method into an HTTP request": "http/Interface.java",
 	} {
 		if got := paths(found(t, ix, Query{Text: query, PerFile: 1})); len(got) == 0 || got[0] != want {
 			t.Errorf("%q found %v, want %s first", query, got, want)
+		}
+	}
+}
+
+// A verb asks for no kind of file, though a kind is named after it.
+func TestAWordAsksForAKindInTheFormThatNamesIt(t *testing.T) {
+	for query, want := range map[string]kind{
+		"tests of the parser": kindTest, "TestParse": kindTest, "the changelog": kindChanges, "the vendored copy": kindCompat,
+		"what has not changed": 0, "generate the header of a new document": 0, "delete old entries": 0, "the content type": 0,
+	} {
+		if got := asksFor((&Index{}).resolve(query).written); got != want {
+			t.Errorf("%q asks for %b, want %b", query, got, want)
+		}
+	}
+	for path, want := range map[string]kind{
+		"src/Queue.hxx": kindSurface, "lib/parser.mli": kindSurface, "app/vendored/units/registry.py": kindCompat,
+		"etc/server.conf.example": kindExample, "pkg/rust.spec": 0, "src/Queue.cxx": 0,
+	} {
+		if got := kindsOf(file(path, "of songs")); got != want {
+			t.Errorf("%s is %b, want %b", path, got, want)
 		}
 	}
 }

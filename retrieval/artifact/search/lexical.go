@@ -18,8 +18,8 @@ type question struct {
 	terms   []asked
 	written []string // the words as they are written; stop words left out
 	joined  []bool   // whether no blank parts a word from the one before
+	behind  []bool   // whether no other word does
 	words   []string // the same in lower case and without underscores
-	plain   []string // their terms
 	seen    map[string]bool
 	asked   float64 // idf of all words, those that the index does not hold included
 	// alike are, by the name of a file as documents keep it, the idf of the word that
@@ -43,17 +43,16 @@ func (ix *Index) resolve(text string) question {
 	before := 0
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
 		terms := expand(word)
-		joined := before > 0 && !strings.ContainsAny(text[before:at-len(word)], " \t\r\n,;()")
+		between := text[before : at-len(word)]
+		joined := before > 0 && !strings.ContainsAny(between, " \t\r\n,;()")
 		if len(terms) > 0 || joined || word == strings.TrimSpace(text) { // a name may be one letter
 			q.words = append(q.words, wholeOf(word))
 			q.written = append(q.written, word)
 			q.joined = append(q.joined, joined)
+			q.behind = append(q.behind, strings.TrimSpace(between) == "")
 			before = at
 		}
 		for _, t := range terms {
-			if !t.whole {
-				q.plain = append(q.plain, t.text)
-			}
 			if !q.seen[t.text] {
 				ix.ask(&q, t, wholeOf(word))
 			}

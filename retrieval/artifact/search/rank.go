@@ -50,7 +50,7 @@ func (s *searching) rank() {
 	w := s.weights()
 	declared := s.declarations(s.names())
 	s.addNames(s.addChunks())
-	asked := asksFor(s.plain)
+	asked := asksFor(s.written)
 	for i := range s.pool {
 		c := &s.pool[i]
 		d := c.document()
@@ -67,10 +67,12 @@ func (s *searching) rank() {
 		c.names, c.namesChunk = c.bestNames()
 		c.symbolChunk = -1
 		if name, ok := declared[c.number()]; ok {
-			c.symbolChunk, c.exact, c.rare = name.chunk, name.exact, name.rare
+			c.symbolChunk, c.exact, c.spelled, c.rare = name.chunk, name.exact, name.spelled, name.rare
 		}
 		c.plain, c.both = s.alike[d.stem], c.exact && s.identifiers[d.stem]
-		c.exact = c.exact || s.identifiers[d.stem]
+		if s.identifiers[d.stem] {
+			c.exact, c.spelled = true, true
+		}
 		c.penalty = penalty(w, d.kinds&^asked)
 		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Rare*c.rare + w.Names*c.names + w.Plain*c.plain
 	}
@@ -141,19 +143,26 @@ func (s *searching) fuse(w Weights) {
 	s.stage("semantic", len(s.pool))
 }
 
-// raiseExact adds to the sums of files that an identifier of the query names, and
-// more where a file both declares it and is called it.
+// raiseExact adds to the sums of files that an identifier of the query names, half as
+// much to those that write it otherwise where any writes it so, and more where a file
+// both declares it and is called it.
 func (s *searching) raiseExact(w Weights) {
-	most := 0.0
+	most, otherwise := 0.0, w.Exact
 	for i := range s.pool {
-		most = max(most, s.pool[i].score)
+		c := &s.pool[i]
+		most = max(most, c.score)
+		if c.spelled {
+			otherwise = w.Exact / 2
+		}
 	}
 	for i := range s.pool {
-		if s.pool[i].exact {
-			s.pool[i].score += w.Exact * most
-		}
-		if s.pool[i].both {
-			s.pool[i].score += w.Both * most
+		switch c := &s.pool[i]; {
+		case c.both:
+			c.score += (w.Exact + w.Both) * most
+		case c.spelled:
+			c.score += w.Exact * most
+		case c.exact:
+			c.score += otherwise * most
 		}
 	}
 }

@@ -20,6 +20,7 @@ type candidate struct {
 	stem, dirs  float64
 	symbolChunk int32 // −1 for none
 	exact       bool  // declares, or is named like, an identifier of the query
+	spelled     bool  // as the query writes it
 	both        bool  // declares it and is named like it
 	rare        float64
 	plain       float64

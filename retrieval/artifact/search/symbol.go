@@ -14,6 +14,8 @@ type name struct {
 	words   int     // of the query that make it up
 	rare    float64 // idf of these, each by how rare it is
 	exact   bool    // the query asks for it by name, and few declare it
+	spelled bool    // as the query writes it
+	written string  // by the query, of one word
 	holding int
 }
 
@@ -41,7 +43,11 @@ func (s *searching) names() []name {
 			if holding == 0 {
 				continue
 			}
-			found = append(found, name{asked: a, holding: holding, words: j + 1 - i, rare: s.rarity(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)})
+			n := name{asked: a, holding: holding, words: j + 1 - i, rare: s.rarity(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)}
+			if n.spelled = n.exact; i == j {
+				n.written = s.written[i]
+			}
+			found = append(found, n)
 		}
 	}
 	return found
@@ -97,6 +103,10 @@ func (s *searching) declarations(names []name) map[int32]declares {
 					in[number] = true
 					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
+				n := n
+				if n.exact && n.written != "" {
+					n.exact, n.spelled = v.spells(chunk, n.written)
+				}
 				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.words > d.words {
 					found[number] = declares{n, chunk}
 				}
@@ -104,6 +114,31 @@ func (s *searching) declarations(names []name) map[int32]declares {
 		}
 	}
 	return found
+}
+
+// spells tells whether a chunk declares a name of the written one's parts, as
+// get_user_name is of getUserName and Sqlite is not of SQLite, and whether it is
+// written so.
+func (v *view) spells(chunk int32, written string) (alike, same bool) {
+	parts := spaced(written)
+	for symbol := range strings.SplitSeq(v.chunks[chunk].symbols, "\n") {
+		last := symbol[strings.LastIndexAny(symbol, ".:#/ ")+1:]
+		same = same || last == written
+		alike = alike || same || spaced(last) == parts || spaced(symbol) == parts
+	}
+	return alike, same
+}
+
+// spaced is a text's words, cut at humps and underscores, in lower case.
+func spaced(text string) string {
+	var out []byte
+	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
+		var buffer [8][2]int
+		for _, p := range partsOf(word, buffer[:0]) {
+			out = append(appendLower(out, word[p[0]:p[1]]), ' ')
+		}
+	}
+	return string(out)
 }
 
 // eachHolding calls f for each posting of a declared name, with the first chunk
@@ -172,6 +207,7 @@ func (q *question) nameFiles() {
 		q.alike[stem] = q.weightOf(q.words[i])
 		if q.named(i, i) {
 			q.identifiers[stem] = true
+			q.identifiers[strings.TrimPrefix(stem, q.words[i]+" ")] = true // as in create-logger
 		}
 	}
 }
@@ -187,7 +223,7 @@ func (q *question) named(from, to int) bool {
 	word := q.written[from]
 	var buffer [8][2]int
 	return len(q.terms) == 0 || strings.Contains(word, "_") || len(partsOf(word, buffer[:0])) > 1 ||
-		from > 0 && declaring[q.words[from-1]] && unicode.IsUpper(rune(word[0]))
+		from > 0 && q.behind[from] && declaring[q.words[from-1]] && unicode.IsUpper(rune(word[0]))
 }
 
 // declaring are words before the name of what is declared.
