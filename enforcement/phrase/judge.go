@@ -152,6 +152,6 @@ func noName(w string) bool {
 }
 
 var (
-	farewell = lazyregexp.New(`^(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
+	farewell = lazyregexp.New(`^(?:with )?(?:(?:kind|best|many|warm) )?(?:regards|greetings|best|cheers|yours|sincerely)$`)
 	thankful = lazyregexp.New(`^(?:many )?(?:thanks|thank you)$|^all the best$`)
 )

@@ -36,7 +36,7 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`as (?:they|it) should(?: be)?|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
 	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
 	`(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:it|me|this|that|for|with|again|any ?more|anything|twice))*|(?:i do )?(?:no|not) need another (?:round|look|version)|do not let me (?:stop|keep) you`,
-	`i would (?:have )?(?:done|do|written|write) it (?:just |exactly )?(?:the same(?: way)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
+	`no (?:more|further|other) (?:rounds?|reviews?) (?:needed|required|necessary)|(?:i )?hope (?:you are|this finds you) well|i would (?:have )?(?:done|do|written|write|chosen) (?:it )?(?:just |exactly )?(?:the same(?: way| ones?)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
 	// there is time
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
@@ -61,7 +61,7 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|from (?:top to bottom|start to (?:end|finish)|(?:the )?beginning to (?:the )?end)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
 	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
 	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
@@ -135,7 +135,7 @@ var (
 )
 
 // praise are adjectives of what is good about a plan.
-const praise = `clear complete fine good great nice sound solid simple short small sweet quick thorough careful correct smart clever easy clean tidy tight
+const praise = `clear complete fine good great nice sound solid simple strong short small sweet quick thorough careful correct smart clever easy clean tidy tight
  excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
  lean focused pragmatic manageable plausible reversible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
 
@@ -225,12 +225,12 @@ func (s sentence) accepts() bool {
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
-	`(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
-	`|unlike (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
+var leadingUp = lazyregexp.New(`^(?:even|despite its (?:length|size)|paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+	`(?: with (?:the|my|our) team)?(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
+	`|(?:unlike|different from) (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
 	`|(?:many )?(?:thanks|thank you)(?: (?:again|so much|a lot))? for (?:dropping|removing|taking (?:out|off)|splitting(?: up)?|moving|renaming|keeping|shortening|adding|rewording|reworking|cutting|spelling out|checking)` +
-	`|you (?:have )?(?:added|removed|dropped|moved|renamed|shortened|reduced|fixed|reworked|reworded|reordered|changed|updated|simplified|explained|listed|took|kept|split|made|put|left) (?:\S+ ){1,6}(?:(?:as|like|where|the way) (?:i|we) (?:asked|wanted|suggested|hoped|agreed|discussed)|(?:i|we) asked for)` +
+	`|you (?:have )?(?:added|removed|dropped|moved|renamed|shortened|reduced|fixed|reworked|reworded|reordered|changed|updated|simplified|explained|listed|took|kept|split|made|put|left) (?:\S+ ){1,6}(?:as|like|where|the way) (?:i|we) (?:asked|wanted|suggested|hoped|agreed|discussed)` +
 	`|(?:every|each) (?:\S+ ){1,2}has (?:its|a|an|one) (?:own )?tests?|there is (?:a|one) test for (?:each|every) \S+|(?:after|having) (?:a night's sleep|(?:sleeping|slept) (?:on|over) it)|it took (?:me |us )?(?:\S+ ){1,3}to (?:read|get through|go through|understand|see)(?: (?:it|them|this|everything|all|of|through|the (?:plan|tests)))*|unlike (?:yesterday|last time|before)|after (?:\S+ ){1,2}(?:rounds?|versions?|drafts?|tries|attempts)|(?:everything|both|all (?:of (?:it|them)|two|three|four|five)) (?:is|are) (?:now )?in(?: there| place|$)` +
 	`|(?:as|like) (?:we )?(?:discussed|agreed)(?: (?:yesterday|earlier|before))?)(?: |$)`)
 
@@ -243,18 +243,15 @@ const maxNouns = 3
 // statement tells whether the clause says, of the user's own reading, that it
 // agrees. A further clause of a sentence that does need not say so again.
 func statement(c clause, further bool) bool {
-	if absent.MatchString(c.String()) {
-		return true
-	}
-	return stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
+	return absent.MatchString(c.String()) || stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
 }
 
 // absent says that there is no fault, that a part has none, or that nothing is left to do.
 var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
-	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not )?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|open points?|points left)(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
-	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing|no ` + gateParts + `|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
+	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not (?:(?:see|find|spot|think of) )?)?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|risks?|snags?|weakness(?:es)?|weak points?|open (?:points?|ends?)|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
+	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
 	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))`,
-	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here)|(?:that )?(?:could|can) go wrong)`,
+	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here|(?:add|object) to (?:it|them|the (?:plan|tests)))|(?:that )?(?:could|can) go wrong)`,
 }, "|") + `)$`)
 
 // gateParts are what a plan and tests are made of.
@@ -295,7 +292,7 @@ var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have
 	`|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
 	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
 	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-hj-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
-	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
+	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at|of) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
 
 // against tells whether words before an approval speak against it, bound it, or tell of
 // somebody else's content: "my lead is happy with it". A team's is its member's.
@@ -328,13 +325,10 @@ func (t text) overcome(p part) bool {
 	}
 	among := func(of func(clause) bool) bool { return slices.ContainsFunc(near[:min(len(near), maxNear)], of) }
 	rest := strings.Fields(strings.ReplaceAll(p.clause.String(), "the missing ", "the "))
-	if is(settled) && !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last") {
-		return true
-	}
-	return is(wished) && among(func(c clause) bool { return gone.MatchString(c.String()) && !slices.Contains(c.words, "gone") }) || is(formerly) && among(func(c clause) bool {
+	return is(settled) && !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last") ||
+		is(wished) && among(func(c clause) bool { return gone.MatchString(c.String()) && !slices.Contains(c.words, "gone") }) || is(formerly) && among(func(c clause) bool {
 		return gone.MatchString(c.String()) || c.conj == "but" && c.words[len(c.words)-1] == "approved" || !mentions(c.words) && statement(c, false)
-	}) ||
-		is(gone) && among(func(c clause) bool { return formerly.MatchString(c.String()) || wished.MatchString(c.String()) })
+	}) || is(gone) && among(func(c clause) bool { return formerly.MatchString(c.String()) || wished.MatchString(c.String()) })
 }
 
 var (
@@ -342,7 +336,7 @@ var (
 		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
 	wished = lazyregexp.New(`^(?:(?:yesterday|on \S+day|last (?:week|time)) )?(?:i|we) (?:asked for|missed|complained about|rejected|was not sure|were not sure) .*$`)
 	faulty = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
-	gone   = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^you (?:have )?(?:convinced|persuaded) me$`)
+	gone   = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
 	// settled says of a part or a remark that it is dealt with.
 	settled = lazyregexp.New(`^(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+(?:\S+ ){1,6}(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed|covered|in|in there|there)(?: (?:now|too|today|as well))?$` +
 		`|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
@@ -372,7 +366,7 @@ var (
 	// reading are words about a plan, and of its reading.
 	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
  details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
- what where asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
+ what where moved renamed asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
  choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
  solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
  of up since came went clarifying feedback reviewed changes update updates revision version`)
@@ -383,11 +377,11 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: \S+)?|surprises?(?: me)?|reservations?|suggestions?|fault(?: (?:it|them|this))?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change(?: (?:a|one) (?:thing|word|line))?)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
+	nothingAgainst = lazyregexp.New(` (?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: \S+)?|surprises?(?: me)?|reservations?|suggestions?|fix|correct|improve|fault(?: (?:it|them|this))?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change(?: (?:a|one) (?:thing|word|line))?)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
 	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
 	softeners      = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
 	topics         = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short) )+| is$`)
+	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short|quick) )+| is$| (?:of|on|from) (?:my|the|your) (?:review|reading|plan|tests|skeletons)$`)
 	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
 	objectOnly     = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 )

@@ -132,12 +132,7 @@ func (s *section) hollow(name string, d *document) *Problem {
 
 // worded tells whether there is more in what a text is about than numbers and letters.
 func worded(about map[string]bool) bool {
-	for w := range about {
-		if len(w) > 1 && strings.ContainsFunc(w, unicode.IsLetter) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Keys(about)), func(w string) bool { return len(w) > 1 && strings.ContainsFunc(w, unicode.IsLetter) })
 }
 
 // tells tells whether a capability says something beside the paths; a number alone does
@@ -159,11 +154,8 @@ func (s *section) tells(paths, analysis map[string]bool) bool {
 
 // copies tells whether a text is that of the files or of a capability once more.
 func (d *document) copies(text string) bool {
-	if maps.Equal(about(d.text(SectionFiles)), about(text)) {
-		return true
-	}
 	boxes, _ := d.find(SectionCapabilities)
-	return boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
+	return maps.Equal(about(d.text(SectionFiles)), about(text)) || boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
 }
 
 // text is what the section says below its headings.

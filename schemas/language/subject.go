@@ -156,15 +156,12 @@ const everywhere = " postgres postgresql sqlite rabbitmq nats nginx "
 // Technology tells whether a word, in lower case, is what a language, a framework or
 // a subject is called.
 func Technology(word string) bool {
-	if Specific(word) || called[word] != "" || strings.Contains(everywhere, " "+word+" ") {
-		return true
-	}
 	for name, s := range subjects {
 		if name == word || slices.Contains(s.Words, word) {
 			return true
 		}
 	}
-	return false
+	return Specific(word) || called[word] != "" || strings.Contains(everywhere, " "+word+" ")
 }
 
 // SubjectsOfFile are those that a file or folder of such a name, without its
