@@ -130,7 +130,9 @@ func caches(o Options, project string, loose []string) []string {
 		} else if home == "" {
 			continue
 		}
-		add(dir, uses(c.sign))
+		if c.sub != "daemon" || o.Profile == Implementation {
+			add(dir, uses(c.sign))
+		}
 	}
 	for i, dir := range general(o, home, loose) {
 		add(dir, true)

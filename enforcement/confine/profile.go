@@ -146,7 +146,7 @@ func limitsOf(o Options) limits {
 		}
 	}
 	l.temp(o, project)
-	l.vars = append(l.vars, alone+"="+o.getenv(alone)+" -Dorg.gradle.daemon=false")
+	l.gradle(o)
 	for _, dir := range caches(o, project, l.loose) {
 		l.loose = append(l.loose, dir)
 		l.tree(dir, nil)
@@ -186,6 +186,22 @@ func limitsOf(o Options) limits {
 // alone is the variable by which Gradle builds in a process of its own: the daemon that
 // it would leave stays held and would serve the user's builds, and one of theirs is not.
 const alone = "GRADLE_OPTS"
+
+// gradle has it do so. Where code is closed a daemon that is asked for outright is of the
+// command's own, and where the user's are to be found, and by which word they take
+// orders, is not read: no hold is around them. Java asks no variable for a temp folder.
+func (l *limits) gradle(o Options) {
+	options := o.getenv(alone) + " -Dorg.gradle.daemon=false"
+	if own, ok := ownTemp(l.mainTemp(o)); ok && o.Profile != Implementation {
+		options += " -Dorg.gradle.daemon.registry.base=" + join(own, "gradle") + " -Djava.io.tmpdir=" + own
+		for _, home := range []string{o.getenv("GRADLE_USER_HOME"), join(o.Home, ".gradle")} {
+			if dir := real(join(home, "daemon")); absolute(home) && isDir(dir) {
+				l.hidden = append(l.hidden, dir)
+			}
+		}
+	}
+	l.vars = append(l.vars, alone+"="+options)
+}
 
 // asideCaches are variables that put elsewhere what tools would keep in the project.
 var asideCaches = []struct{ name, value, folder string }{

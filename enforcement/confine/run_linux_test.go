@@ -236,10 +236,21 @@ func TestGradleBuildsAlone(t *testing.T) {
 	needLandlock(t)
 	t.Parallel()
 	w := newWorld(t, os.Geteuid())
-	c := w.confined(w.options(Scratch, "/bin/sh", "-c", `echo "<$GRADLE_OPTS>"`))
-	c.Env = append(c.Env, "GRADLE_OPTS=-Xmx1g")
-	out, _ := w.result(c)
-	contains(t, out, "<-Xmx1g -Dorg.gradle.daemon=false>")
+	registry := filepath.Join(w.home, ".gradle", "daemon", "8", "registry.bin")
+	if err := errors.Join(os.MkdirAll(filepath.Join(w.home, ".gradle", "caches"), 0o755), os.MkdirAll(filepath.Dir(registry), 0o755), os.WriteFile(registry, []byte("port"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	for profile, want := range map[Profile][]string{
+		ReadOnly:       {"<-Xmx1g -Dorg.gradle.daemon=false -Dorg.gradle.daemon.registry.base=", " -Djava.io.tmpdir=", "writ-confine-", "hidden", "cached"},
+		Implementation: {"<-Xmx1g -Dorg.gradle.daemon=false>", "port", "cached"},
+	} {
+		c := w.confined(w.options(profile, "/bin/sh", "-c", `echo "<$GRADLE_OPTS>"; cd "$HOME/.gradle"; cat daemon/8/registry.bin && echo || echo hidden; touch caches/x && echo cached`))
+		c.Env = append(c.Env, "GRADLE_OPTS=-Xmx1g")
+		out, _ := w.result(c)
+		for _, part := range want {
+			contains(t, out, part)
+		}
+	}
 }
 
 // TestAFileBesideAProjectIsMadeByName: where a project lies in a temp folder, a file
