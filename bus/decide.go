@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,9 +157,7 @@ func (w *Writer) name(e *schemas.Event) {
 	if e.ID == "" {
 		e.ID = NewID()
 	}
-	if e.Source == "" {
-		e.Source = w.o.Source
-	}
+	e.Source = cmp.Or(e.Source, w.o.Source)
 }
 
 // entry is what is stored of a decision: without secrets, at a time.

@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -69,10 +70,7 @@ func opened(phase string) string {
 
 // Files are the changed files, by path.
 func (c *Changes) Files() []schemas.SessionChange {
-	files := []schemas.SessionChange{}
-	for _, one := range c.files {
-		files = append(files, one)
-	}
+	files := slices.AppendSeq([]schemas.SessionChange{}, maps.Values(c.files)) // in JSON never null
 	slices.SortFunc(files, func(a, b schemas.SessionChange) int { return strings.Compare(a.Path, b.Path) })
 	return files
 }

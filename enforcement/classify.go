@@ -284,25 +284,17 @@ func setOf(names ...string) map[string]bool {
 // homeProtected finds shell start-up files, the programs that hooks run, the user's git configuration and
 // credentials.
 func homeProtected(rel string) bool {
-	if homeFiles[rel] {
-		return true
-	}
-	for _, folder := range homeFolders {
-		if _, ok := within(folder, rel, false); ok {
-			return true
-		}
-	}
-	return false
+	return homeFiles[rel] || below(homeFolders, rel)
 }
 
 func systemStartup(abs string) bool {
-	if systemFiles[abs] {
-		return true
-	}
-	for _, folder := range systemFolders {
-		if _, ok := within(folder, abs, false); ok {
-			return true
-		}
-	}
-	return false
+	return systemFiles[abs] || below(systemFolders, abs)
+}
+
+// below reports whether a path lies in one of some folders.
+func below(folders []string, p string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool {
+		_, ok := within(folder, p, false)
+		return ok
+	})
 }

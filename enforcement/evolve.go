@@ -3,6 +3,7 @@ package enforcement
 import (
 	"cmp"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -234,12 +235,7 @@ func (s State) decided(p schemas.ToolDecided) State {
 func (s State) tracksTests() bool { return s.Mode == ModeWork || s.Parent != "" }
 
 func changesProject(p schemas.ToolDecided) bool {
-	for _, t := range p.Targets {
-		if t.Class != ClassScratch {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Targets, func(t schemas.Target) bool { return t.Class != ClassScratch })
 }
 
 func (s State) streak(rule string) int {

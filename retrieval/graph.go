@@ -69,12 +69,7 @@ func maySupersede(newer, older *Document) bool {
 // hasSuccessor tells whether a newer document exists that is not itself
 // replaced by this one: rules that replace each other in a circle all stay.
 func hasSuccessor(successors [][]int32, doc int32) bool {
-	for _, newer := range successors[doc] {
-		if !reaches(successors, newer, doc) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(successors[doc], func(newer int32) bool { return !reaches(successors, newer, doc) })
 }
 
 func reaches(next [][]int32, from, to int32) bool {

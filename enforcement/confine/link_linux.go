@@ -3,6 +3,7 @@
 package confine
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"slices"
@@ -105,9 +106,7 @@ func (k *keeper) named(n *notification, c caller, thread string, folder int, at 
 	if unread != 0 || last == "" {
 		return e, false
 	}
-	if above == "" {
-		above = "."
-	}
+	above = cmp.Or(above, ".")
 	dir, err := syscall.Open(seenBy(thread, c.group, above, folder), openPath|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	return named{dir, last}, err == nil
 }

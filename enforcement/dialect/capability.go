@@ -116,10 +116,5 @@ func (c Capability) names(v *Verb, args string) bool {
 
 // covers reports whether all scopes hold for a target.
 func (c Capability) covers(t target, workspace string) bool {
-	for _, s := range c.scopes {
-		if !t.meets(s, workspace) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.scopes, func(s scope) bool { return !t.meets(s, workspace) })
 }

@@ -271,16 +271,6 @@ func Both(texts ...string) string {
 	return strings.Join(kept, "\n\n")
 }
 
-// First is the first text that is not empty.
-func First(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
 // LowerFirst is a name with a small first letter.
 func LowerFirst(name string) string {
 	if name == "" {

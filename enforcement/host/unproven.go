@@ -342,12 +342,10 @@ func readsQuery(query string) bool {
 	if graphQuery.MatchString(query) {
 		return true // of GraphQL, whose fields take arguments like calls
 	}
-	for _, call := range calledInQuery.Regexp().FindAllStringSubmatch(query, -1) {
-		if !queryCalls[strings.ToLower(call[1])] && !strings.Contains(strings.ToLower(query), "with "+strings.ToLower(call[1])) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(calledInQuery.Regexp().FindAllStringSubmatch(query, -1), func(call []string) bool {
+		name := strings.ToLower(call[1])
+		return !queryCalls[name] && !strings.Contains(strings.ToLower(query), "with "+name)
+	})
 }
 
 // pathsIn are the texts within an input that are, or may be, paths.

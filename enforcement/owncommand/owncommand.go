@@ -5,7 +5,10 @@
 // agents like a person's. It holds names alone; who is an agent, the callers tell.
 package owncommand
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // Side is whose a command is.
 type Side int
@@ -43,11 +46,7 @@ func Group(command string) bool { return groups[command] }
 
 // Commands are all that the table knows, with their sides.
 func Commands() map[string]Side {
-	all := make(map[string]Side, len(sides))
-	for name, side := range sides {
-		all[name] = side
-	}
-	return all
+	return maps.Clone(sides)
 }
 
 var sides, groups = table(`

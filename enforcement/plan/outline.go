@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -47,12 +48,7 @@ func bounded(src []byte) bool {
 	if len(src) > MaxBytes || bytes.Count(src, []byte("](")) > MaxLinks {
 		return false
 	}
-	for _, lead := range containers.FindAll(src, -1) {
-		if len(containerMark.FindAllIndex(lead, -1)) > MaxDepth {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(containers.FindAll(src, -1), func(lead []byte) bool { return len(containerMark.FindAllIndex(lead, -1)) > MaxDepth })
 }
 
 // normalise makes every line end a line feed and drops a byte order mark, so

@@ -2,17 +2,13 @@ package plan
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 func (s *section) empty() bool {
-	for _, b := range s.blocks {
-		if b.kind != subheading && b.text() != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != subheading && b.text() != "" })
 }
 
 // placeholder returns the line and a description of the first placeholder, or

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/excerpt"
@@ -73,12 +74,7 @@ func (s *section) citations(known func(string) bool) []citation {
 
 // saysNone tells whether the section says "No matching rules".
 func (s *section) saysNone() bool {
-	for _, b := range s.blocks {
-		if b.kind != subheading && statesNone(b.text()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != subheading && statesNone(b.text()) })
 }
 
 func (s *section) judgeRules(loaded, known func(string) bool) []Problem {

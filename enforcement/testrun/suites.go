@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -223,12 +224,7 @@ func goImporters(listed string, c changes, own []string) []string {
 	for _, one := range first {
 		delete(tests, one)
 	}
-	var all []string
-	for one := range tests {
-		all = append(all, one)
-	}
-	slices.Sort(all)
-	return all
+	return slices.Sorted(maps.Keys(tests))
 }
 
 func sameFolder(a, b string) bool {
@@ -328,11 +324,7 @@ func (c changes) scripts() []suite {
 	for _, file := range c.sources(scriptSuffixes) {
 		sources[file] = true
 	}
-	var all []string
-	for file := range sources {
-		all = append(all, file)
-	}
-	near, far := c.reaching(all, c.files, sources)
+	near, far := c.reaching(slices.Collect(maps.Keys(sources)), c.files, sources)
 	near = append(near, far...)
 	if len(near) > 0 && !slices.ContainsFunc(near, func(file string) bool { return !nodeTest.MatchString(c.text(file)) }) {
 		return []suite{{at: c.place, tool: outcome.Node, command: c.node(near), alone: ofFiles(near, c.node)}}

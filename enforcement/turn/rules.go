@@ -69,12 +69,7 @@ func (in injection) forPrompt(ctx context.Context, t turn, s enforcement.State, 
 
 // approves says that a prompt was an approval, which asks for no rules.
 func approves(d enforcement.Decision) bool {
-	for _, recorded := range d.Record {
-		if recorded.EventType() == (schemas.GateApproved{}).EventType() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Record, func(p schemas.Payload) bool { return p.EventType() == (schemas.GateApproved{}).EventType() })
 }
 
 // forFile retrieves for a file about to be written, the only one of the

@@ -271,11 +271,7 @@ func (s *Service) bring(ctx context.Context) error {
 		}
 	}
 	s.mu.Unlock()
-	subjects := make([]string, 0, len(all))
-	for subject := range all {
-		subjects = append(subjects, subject)
-	}
-	slices.SortFunc(subjects, func(a, b string) int {
+	subjects := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		if by := order(all[a]) - order(all[b]); by != 0 {
 			return by
 		}

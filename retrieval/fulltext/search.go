@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -132,12 +133,7 @@ func (r Request) query() (query.Query, error) {
 		return nil, err
 	}
 	all := []query.Query{text}
-	names := make([]string, 0, len(r.Filter))
-	for name := range r.Filter {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(r.Filter)) {
 		if !slices.Contains(keywordFields, name) {
 			return nil, fmt.Errorf("%w: no filter by %q; there are %s", ErrQuery, name, strings.Join(keywordFields, ", "))
 		}

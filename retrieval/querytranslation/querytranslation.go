@@ -8,6 +8,7 @@
 package querytranslation
 
 import (
+	"cmp"
 	_ "embed" // for the table
 	"regexp"
 	"slices"
@@ -99,9 +100,7 @@ func English(text string, known func(word string) bool) string {
 		if strings.Trim(after, "'’") == "" || english != "" && after == "-" {
 			after = " "
 		}
-		if english == "" {
-			english = all[at].word
-		}
+		english = cmp.Or(english, all[at].word)
 		b.WriteString(english + after)
 		at += n
 	}

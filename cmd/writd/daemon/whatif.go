@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/writbus/writ/cmd/internal/config"
@@ -12,10 +13,7 @@ import (
 
 // PolicyOf is how a project's settings decide, for a run of what-if.
 func PolicyOf(settings config.Project) whatif.Policy {
-	findings := filepath.ToSlash(settings.Findings)
-	if findings == "" {
-		findings = enforcement.DefaultFindings
-	}
+	findings := cmp.Or(filepath.ToSlash(settings.Findings), enforcement.DefaultFindings)
 	return whatif.Policy{Settings: policyOf(settings), Mode: settings.Mode, Findings: findings, BudgetTokens: settings.BudgetTokens}
 }
 

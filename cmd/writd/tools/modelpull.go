@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -29,10 +30,7 @@ func modelPull(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	place := *from
-	if place == "" {
-		place = model.URL
-	}
+	place := cmp.Or(*from, model.URL)
 	network := ""
 	if strings.Contains(place, "://") {
 		network = " (this needs the network)"

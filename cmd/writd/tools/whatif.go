@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -132,9 +133,7 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, reader *bus.Co
 	if err != nil {
 		return nil, err
 	}
-	if f.embedder == "" {
-		f.embedder = settings.Embedder
-	}
+	f.embedder = cmp.Or(f.embedder, settings.Embedder)
 	embedder, err := embedderOf(f.embedder)
 	if err != nil {
 		return nil, err

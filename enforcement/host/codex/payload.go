@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -117,7 +118,7 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 	a = a.Unasked("Codex") // a question fails the hook there, and the call goes on
 	out := output{SystemMessage: host.Clip(a.Notice)}
 	specific := specificOutput{HookEventName: c.Hook}
-	reason := host.First(host.Clip(a.Reason), "Writ refused it.")
+	reason := cmp.Or(host.Clip(a.Reason), "Writ refused it.")
 	switch c.Kind {
 	case host.BeforeTool:
 		if a.Verdict == host.Refuse {

@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -95,9 +96,9 @@ func Parse(event string, payload []byte) (host.Call, error) {
 	}
 	c := host.Call{
 		Host: "copilot", Hook: p.Hook, Kind: kinds[host.LowerFirst(p.Hook)],
-		Session: host.First(p.SessionID, p.SessionIDOther), Agent: host.First(p.AgentID, p.AgentIDOther), AgentType: p.AgentName,
-		Dir: p.Dir, Transcript: p.Transcript, Reason: host.First(p.Reason, p.StopReason),
-		Tool: host.First(p.ToolName, p.ToolNameOther), ToolUseID: host.First(p.CallID, p.CallIDOther),
+		Session: cmp.Or(p.SessionID, p.SessionIDOther), Agent: cmp.Or(p.AgentID, p.AgentIDOther), AgentType: p.AgentName,
+		Dir: p.Dir, Transcript: p.Transcript, Reason: cmp.Or(p.Reason, p.StopReason),
+		Tool: cmp.Or(p.ToolName, p.ToolNameOther), ToolUseID: cmp.Or(p.CallID, p.CallIDOther),
 	}
 	if err := c.Readable(err); err != nil {
 		return c, err

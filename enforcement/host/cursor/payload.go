@@ -1,6 +1,7 @@
 package cursor
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -79,7 +80,7 @@ func Parse(event string, payload []byte, imported bool) (host.Call, error) {
 	p.Hook = host.EventOf(kinds, host.LowerFirst(p.Hook), host.LowerFirst(event))
 	c := host.Call{
 		Host: "cursor", Hook: p.Hook, Kind: kinds[p.Hook],
-		Session: host.First(p.Conversation, p.SessionID), Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,
+		Session: cmp.Or(p.Conversation, p.SessionID), Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,
 		Tool: p.ToolName, ToolUseID: p.ToolUseID, Error: p.Error, Millis: int64(p.Millis),
 	}
 	if err != nil {
@@ -102,7 +103,7 @@ func Parse(event string, payload []byte, imported bool) (host.Call, error) {
 			c.Origin = "background"
 		}
 	case host.SubagentStart, host.SubagentStop:
-		c.Session, c.Agent, c.AgentType, c.Message = host.First(p.Parent, c.Session), p.Subagent, p.SubagentType, p.Summary
+		c.Session, c.Agent, c.AgentType, c.Message = cmp.Or(p.Parent, c.Session), p.Subagent, p.SubagentType, p.Summary
 		if p.Task != "" {
 			c.Task = &host.Task{Type: p.SubagentType, Prompt: p.Task}
 		}

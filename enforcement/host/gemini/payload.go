@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -103,7 +104,7 @@ func readTool(c *host.Call, p hookPayload) error {
 	}
 	name := p.ToolName
 	if p.MCP != nil && p.MCP.Server != "" {
-		name = "mcp__" + p.MCP.Server + "__" + host.First(p.MCP.Tool, p.ToolName)
+		name = "mcp__" + p.MCP.Server + "__" + cmp.Or(p.MCP.Tool, p.ToolName)
 	}
 	if name == "save_memory" {
 		c.Input, c.Writes = p.ToolInput, []host.Write{{Path: memoryFile, Opaque: true}}

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/writbus/writ/enforcement/host"
@@ -70,14 +71,14 @@ func Parse(event string, payload []byte) (host.Call, error) {
 	}
 	switch c.Kind {
 	case host.SessionStart:
-		c.Source = host.First(p.Source, "startup")
+		c.Source = cmp.Or(p.Source, "startup")
 	case host.Prompt:
 		c.Prompt, c.PromptID, c.Origin = p.Prompt, p.PromptID, p.Source
 		if c.Origin == "user" {
 			// The plugin cannot know that, so nothing may claim it.
 			c.Origin = ""
 		}
-		c.Origin = host.First(c.Origin, host.OriginOf(p.Prompt))
+		c.Origin = cmp.Or(c.Origin, host.OriginOf(p.Prompt))
 	case host.BeforeTool, host.AfterTool:
 		if c.Kind == host.AfterTool && p.ToolFailed != "" {
 			c.Kind, c.Error = host.ToolFailed, p.ToolFailed

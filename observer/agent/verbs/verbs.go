@@ -3,6 +3,7 @@ package verbs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
@@ -159,9 +160,7 @@ func Content(trust, text string) Result {
 // With adds a fact for the event.
 func (r Result) With(key, value string) Result {
 	details := make(map[string]string, len(r.Details)+1)
-	for k, v := range r.Details {
-		details[k] = v
-	}
+	maps.Copy(details, r.Details)
 	details[key] = value
 	r.Details = details
 	return r

@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -195,9 +196,7 @@ func (c *Collector) ended(id string, s *session, e schemas.Event, p schemas.Tool
 func (c *Collector) inForce(s *session) []int {
 	var all []int
 	for s != nil {
-		for _, at := range s.gates {
-			all = append(all, at)
-		}
+		all = slices.AppendSeq(all, maps.Values(s.gates))
 		s = c.sessions[s.parent]
 	}
 	slices.Sort(all)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -66,12 +67,10 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 
 // own says whether all that was signed in the folder was signed by its key.
 func (l *folder) own() bool {
-	for _, s := range schemas.Streams() {
-		if _, err := l.tip(s); err != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(schemas.Streams(), func(s schemas.Stream) bool {
+		_, err := l.tip(s)
+		return err != nil
+	})
 }
 
 func (l *folder) checkpoints(s schemas.Stream) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -107,12 +108,7 @@ func (f *File) Metadata() map[string]string { return f.meta }
 
 // Names lists the tensors in order.
 func (f *File) Names() []string {
-	names := make([]string, 0, len(f.tensors))
-	for name := range f.tensors {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(f.tensors))
 }
 
 // Lookup finds a tensor's description.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 )
@@ -121,11 +122,7 @@ func (e entry) tensor(name string, base, size int64) (t Tensor, problem string) 
 // gapless checks that the tensors cover the data exactly, as the format asks:
 // nothing hides between them or behind, and none is cut off.
 func (f *File) gapless(base, size int64) error {
-	all := make([]Tensor, 0, len(f.tensors))
-	for _, t := range f.tensors {
-		all = append(all, t)
-	}
-	slices.SortFunc(all, func(a, b Tensor) int {
+	all := slices.SortedFunc(maps.Values(f.tensors), func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end), cmp.Compare(a.Name, b.Name))
 	})
 	at := base

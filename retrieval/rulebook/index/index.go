@@ -205,11 +205,7 @@ func (c *Index) change(change projections.IndexChange) error {
 
 // all are the documents, in any order; the caller holds changing.
 func (c *Index) all() []retrieval.Document {
-	docs := make([]retrieval.Document, 0, len(c.docs))
-	for _, doc := range c.docs {
-		docs = append(docs, doc)
-	}
-	return docs
+	return slices.Collect(maps.Values(c.docs))
 }
 
 // publish builds the index of documents and makes it the one in use. Where

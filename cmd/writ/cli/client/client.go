@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -26,12 +27,7 @@ type Client struct {
 
 // WantsHelp says whether arguments ask for help.
 func WantsHelp(args []string) bool {
-	for _, arg := range args {
-		if arg == "-h" || arg == "--help" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(args, "-h") || slices.Contains(args, "--help")
 }
 
 // Fail prints an error and returns its exit code, 0 for none.

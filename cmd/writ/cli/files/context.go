@@ -41,9 +41,7 @@ rest are named with what they declare.`,
 				return err
 			}
 			request.ArtifactSearchRequest = search
-			if request.Agent == "" {
-				request.Agent = "default"
-			}
+			request.Agent = cmp.Or(request.Agent, "default")
 			return client.Show(cmd.Context(), a.Client, client.RoleHook, "context", schemas.SvcArtifactContext, request, a.showContext)
 		},
 	}

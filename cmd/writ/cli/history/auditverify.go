@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 	if err != nil {
 		return v, client.Explain(what, err)
 	}
-	if f.key == "" {
-		f.key = sealed.Key
-	}
+	f.key = cmp.Or(f.key, sealed.Key)
 	key, err := a.auditKey(what, f.key)
 	if err != nil {
 		return v, err

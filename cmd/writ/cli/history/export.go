@@ -2,6 +2,7 @@ package history
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,9 +99,7 @@ func (a exports) export(ctx context.Context, f replayFlags, format, output strin
 	if format == "" {
 		format = strings.TrimPrefix(filepath.Ext(output), ".")
 	}
-	if format == "" {
-		format = "jsonl"
-	}
+	format = cmp.Or(format, "jsonl")
 	begin := rowsTo[format]
 	if begin == nil {
 		return client.Usage(fmt.Sprintf("log export: there is no format %q", format), "Give --format parquet or --format jsonl.")

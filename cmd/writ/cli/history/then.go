@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -131,10 +132,7 @@ func between(ctx context.Context, s client.Service, session string, after, last 
 
 func (a *app) showDifference(d difference, views [2]schemas.SessionView, events []schemas.ReplayEvent) {
 	st := a.Env.Style(a.Out)
-	until := client.AsOf(views[1])
-	if until == "" {
-		until = "now"
-	}
+	until := cmp.Or(client.AsOf(views[1]), "now")
 	a.Printf("%s\n  %s %s\n  %s %s\n", st.Dim("session "+d.Session), st.Dim("from"), strings.TrimPrefix(client.AsOf(views[0]), "as of "), st.Dim("to  "), strings.TrimPrefix(until, "as of "))
 	if len(d.Changes) == 0 {
 		a.Printf("Nothing changed.\n")

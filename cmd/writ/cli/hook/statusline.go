@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,18 +106,12 @@ func (a *app) hooksOff(root string) bool {
 // describeStatus is a session in one line: mode and phase, gates, and what is
 // open.
 func describeStatus(v schemas.SessionView) string {
-	mode := v.Mode
-	if mode == "" {
-		mode = "no mode"
-	}
+	mode := cmp.Or(v.Mode, "no mode")
 	parts := []string{"writ: " + client.JoinNonEmpty("/", mode, v.Phase)}
 	if v.Mode == "work" {
 		var gates []string
 		for _, g := range v.Gates {
-			mark := map[string]string{"approved": "✓", "drifted": "!"}[g.State]
-			if mark == "" {
-				mark = "·"
-			}
+			mark := cmp.Or(map[string]string{"approved": "✓", "drifted": "!"}[g.State], "·")
 			gates = append(gates, g.Gate+" "+mark)
 		}
 		parts = append(parts, strings.Join(gates, "  "))

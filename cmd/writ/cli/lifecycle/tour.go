@@ -5,6 +5,7 @@ import (
 	_ "embed" // what is written in the tour
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -311,9 +312,7 @@ func (t *tour) hook(ctx context.Context, event string, fields map[string]any) (s
 		"session_id": t.session, "cwd": t.root, "transcript_path": filepath.Join(t.root, "..", t.session+".jsonl"),
 		"hook_event_name": event,
 	}
-	for key, value := range fields {
-		payload[key] = value
-	}
+	maps.Copy(payload, fields)
 	return t.app.runHookLine(ctx, t.root, h, payload)
 }
 

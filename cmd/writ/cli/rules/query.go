@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -100,10 +101,7 @@ func (a *app) showFound(reply retrieveReply, explained bool) {
 		return
 	}
 	for _, r := range reply.Rules {
-		id := r.ID
-		if id == "" {
-			id = r.Rule.ID
-		}
+		id := cmp.Or(r.ID, r.Rule.ID)
 		a.Printf("%s  %s\n", st.Bold(st.Cyan(id)), st.Bold(r.Title))
 		a.Printf("    %s\n", st.Dim(ruleFacts(r)))
 		if r.Tier != "titles" {

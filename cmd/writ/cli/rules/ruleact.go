@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,9 +113,7 @@ func (a *app) runEditor(ctx context.Context, path string) error {
 	if editor == "" {
 		editor = a.Env.Getenv("EDITOR")
 	}
-	if editor == "" {
-		editor = "vi"
-	}
+	editor = cmp.Or(editor, "vi")
 	words := strings.Fields(editor)
 	c := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr

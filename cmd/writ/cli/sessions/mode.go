@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,10 +99,7 @@ func (a *app) showAct(what string, reply schemas.ActReply) error {
 		return &client.Fault{What: what, Why: why}
 	}
 	st := a.Env.Style(a.Out)
-	mode := reply.Mode
-	if mode == "" {
-		mode = "no mode"
-	}
+	mode := cmp.Or(reply.Mode, "no mode")
 	line := st.Bold(mode)
 	if reply.Phase != "" {
 		line += ", phase " + st.Bold(reply.Phase)

@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -177,9 +178,7 @@ approve key). Send it to the maintainers: they review it, and it comes back in a
 				return err
 			}
 			p.Rule.ID, p.Made = args[0], a.Env.Now().UTC()
-			if out == "" {
-				out = args[0] + ".proposal"
-			}
+			out = cmp.Or(out, args[0]+".proposal")
 			path, err := a.proposals("propose").Write(cmd.Context(), p, key, out)
 			if err != nil {
 				return client.Explain("team release propose", err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -115,9 +116,7 @@ func ask(ctx context.Context, name, at string, header http.Header, setup map[int
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrSetup, name, err)
 	}
-	for key, values := range header {
-		request.Header[key] = values
-	}
+	maps.Copy(request.Header, header)
 	request.Header.Set("Accept", "application/json")
 	response, err := client().Do(request)
 	if err != nil {

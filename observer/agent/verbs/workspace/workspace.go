@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
@@ -181,12 +182,10 @@ func (w *handlers) follow(c verbs.Call, f *folder, name string) (string, error) 
 
 // private reports Writ's own data.
 func (w *handlers) private(abs string) bool {
-	for _, dir := range w.Private {
-		if rel, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.Private, func(dir string) bool {
+		rel, err := filepath.Rel(dir, abs)
+		return err == nil && filepath.IsLocal(rel)
+	})
 }
 
 // resolved follows links where a path exists, and cleans it where not.
