@@ -171,7 +171,7 @@ func TestWhatWasGivenIsNotGivenAgain(t *testing.T) {
 // lets others be given beside it.
 func TestAnAlwaysOnRuleIsNamedBeforeItIsSure(t *testing.T) {
 	ix := encoderIndex(t)
-	a := ix.Search(Query{Text: "write a search page that filters products by the name in the query string", Languages: []string{"php"}, Project: true, BudgetTokens: 150})
+	a := ix.Search(Query{Text: "users.py builds the query with f-strings, clean it up", Languages: []string{"python"}, Project: true, BudgetTokens: 150})
 	at := slices.IndexFunc(a.Rules, func(h Hit) bool { return h.ID == "SEC-SQL-PARAM-001" })
 	if at < 0 || a.Rules[at].Rendered != RenderedAlready || a.Rules[at].Probability >= ix.decision.Whole {
 		t.Fatalf("given:\n%s", a.Block)
