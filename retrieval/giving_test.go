@@ -283,3 +283,21 @@ func TestPromptsInOtherLanguages(t *testing.T) {
 		}
 	}
 }
+
+// A rule is likelier where the text is near what it is related to, and one
+// without relations counts as its own neighbour.
+func TestWhatIsRelatedCounts(t *testing.T) {
+	of := func(edges ...int32) float64 {
+		s := search{scratch: &scratch{places: []int32{1, 2}, pool: []candidate{{doc: 0, cosine: 0.4}, {doc: 1, cosine: 0.6}}}, ix: &Index{}}
+		s.ix.graph.near = [][]int32{edges, nil}
+		return s.related(0)
+	}
+	alone, near, both := of(), of(1), of(0, 1)
+	if alone <= 0 || near <= alone || both <= near {
+		t.Errorf("alone %.2f, with a nearer neighbour %.2f, with two %.2f", alone, near, both)
+	}
+	d, _ := decisionFor("all-MiniLM-")
+	if d.weights[evRelated] <= 0 {
+		t.Errorf("what is related weighs %v", d.weights[evRelated])
+	}
+}
