@@ -321,18 +321,10 @@ func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
 	cosine := -1.0
 	for i := range d.meaning.vectors() {
 		if i != view {
-			cosine = max(cosine, dot(asked, d.meaning.vector(i)))
+			cosine = max(cosine, near(asked, d.meaning.vector(i)))
 		}
 	}
 	return ix.calibration.features(q.Words(), proof, ix.words.Rarest(), cosine, ix.calibration.subject.of(asked)), true
-}
-
-func dot(a, b []float32) float64 {
-	var sum float64
-	for i := range min(len(a), len(b)) {
-		sum += float64(float64(a[i]) * float64(b[i]))
-	}
-	return sum
 }
 
 // backgroundVectors embeds the background texts, once for each embedder: they

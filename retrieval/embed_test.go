@@ -104,7 +104,7 @@ func TestEmbedKeepsUnitVectors(t *testing.T) {
 	}
 	for i := range doc.meaning.vectors() {
 		v := doc.meaning.vector(i)
-		if norm := dot(v, v); math.Abs(norm-1) > 1e-5 {
+		if norm := near(v, v); math.Abs(norm-1) > 1e-5 {
 			t.Errorf("view %d has length² %.6f", i, norm)
 		}
 	}

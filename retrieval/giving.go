@@ -18,7 +18,7 @@ const (
 
 // evidence is what the decision about one rule looks at. None of it depends on
 // how many other rules were found or what place this one has among them, so that
-// a rule that comes or goes moves no other one's chance.
+// a rule that comes or goes moves the chances of those related to it alone.
 type evidence [numEvidence]float64
 
 // The parts of the evidence, in the order of EvidenceNames.
@@ -32,19 +32,19 @@ const (
 	evTitle    // cosine of title and statement
 	evTrigger  // cosine of the trigger
 	evSymptom  // cosine of the nearest symptom
-	evWhole    // cosine of the whole rule
 	evOwn      // the rule is about a language or framework of the project or the text
 	evForeign  // it is about another one
 	evMethod   // it is about the way of working, not about code
 	evNamed    // the text names the rule's language, framework or technology
 	evTask     // how much the text reads like a task rather than like talk
+	evRelated  // how near the text is to what is related to the rule
 	numEvidence
 )
 
 // EvidenceNames name the parts of a hit's evidence, the constant first.
 var EvidenceNames = [numEvidence]string{
-	"one", "cosine", "top", "worth", "coverage", "subject", "title", "trigger", "symptom", "whole",
-	"own", "foreign", "method", "named", "task",
+	"one", "cosine", "top", "worth", "coverage", "subject", "title", "trigger", "symptom",
+	"own", "foreign", "method", "named", "task", "related",
 }
 
 // Decision is a fitted judgement of whether a rule is right for a text: the odds
@@ -70,7 +70,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.6, Line: 0.03, Any: 0.06, Even: 0.36, Doubt: 4}
+var DefaultDecision = Decision{Whole: 0.6, Line: 0.02, Any: 0.03, Even: 0.36, Doubt: 4}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
@@ -130,10 +130,27 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 		evSubject: s.subject,
 		evOwn:     indicate(own), evForeign: indicate(specific && !own),
 		evMethod: indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
-		evNamed:  indicate(named), evTask: s.task,
+		evNamed:  indicate(named), evTask: s.task, evRelated: s.related(c.doc),
 	}
 	s.viewCosines(c, &e)
 	return e
+}
+
+// related is how near a text is to what is related to a document: a rule whose
+// neighbours are about the matter, too, is likelier to be right. What has no
+// relations counts as its own neighbour, so that a rule of one's own is as likely.
+func (s *search) related(doc int32) float64 {
+	near := s.ix.graph.near[doc]
+	if len(near) == 0 {
+		near = []int32{doc}
+	}
+	var sum float64
+	for _, other := range near {
+		if at := s.places[other]; at > 0 {
+			sum += max(0, s.pool[at-1].cosine-relatedFrom)
+		}
+	}
+	return math.Log1p(sum / relatedFrom)
 }
 
 // task is how far a text lies on the side of tasks, within bounds.
@@ -179,6 +196,8 @@ func (s *search) names(subject string) bool {
 }
 
 const (
+	// relatedFrom is the cosine from which a related document says anything.
+	relatedFrom = 0.2
 	// TaskBound is as much a task, or as little, as a text can be.
 	TaskBound = 1.5
 	// methodDomain holds the rules about the way of working.
@@ -200,7 +219,6 @@ func (s *search) viewCosines(c *candidate, e *evidence) {
 		return
 	}
 	e[evTitle], e[evTrigger] = near(s.vector, m.vector(0)), near(s.vector, m.vector(1))
-	e[evWhole] = near(s.vector, m.vector(n-1))
 	for view := firstSymptom; view < n-1; view++ {
 		e[evSymptom] = max(e[evSymptom], near(s.vector, m.vector(view)))
 	}

@@ -171,7 +171,7 @@ func TestWhatWasGivenIsNotGivenAgain(t *testing.T) {
 // lets others be given beside it.
 func TestAnAlwaysOnRuleIsNamedBeforeItIsSure(t *testing.T) {
 	ix := encoderIndex(t)
-	a := ix.Search(Query{Text: "write a search page that filters products by the name in the query string", Languages: []string{"php"}, Project: true, BudgetTokens: 150})
+	a := ix.Search(Query{Text: "users.py builds the query with f-strings, clean it up", Languages: []string{"python"}, Project: true, BudgetTokens: 150})
 	at := slices.IndexFunc(a.Rules, func(h Hit) bool { return h.ID == "SEC-SQL-PARAM-001" })
 	if at < 0 || a.Rules[at].Rendered != RenderedAlready || a.Rules[at].Probability >= ix.decision.Whole {
 		t.Fatalf("given:\n%s", a.Block)
@@ -281,5 +281,23 @@ func TestPromptsInOtherLanguages(t *testing.T) {
 		if want == "" && len(given) > 0 || want != "" && !slices.Contains(given, want) {
 			t.Errorf("%q: given %v, want %q", text, given, want)
 		}
+	}
+}
+
+// A rule is likelier where the text is near what it is related to, and one
+// without relations counts as its own neighbour.
+func TestWhatIsRelatedCounts(t *testing.T) {
+	of := func(edges ...int32) float64 {
+		s := search{scratch: &scratch{places: []int32{1, 2}, pool: []candidate{{doc: 0, cosine: 0.4}, {doc: 1, cosine: 0.6}}}, ix: &Index{}}
+		s.ix.graph.near = [][]int32{edges, nil}
+		return s.related(0)
+	}
+	alone, near, both := of(), of(1), of(0, 1)
+	if alone <= 0 || near <= alone || both <= near {
+		t.Errorf("alone %.2f, with a nearer neighbour %.2f, with two %.2f", alone, near, both)
+	}
+	d, _ := decisionFor("all-MiniLM-")
+	if d.weights[evRelated] <= 0 {
+		t.Errorf("what is related weighs %v", d.weights[evRelated])
 	}
 }

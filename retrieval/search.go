@@ -339,20 +339,7 @@ func (s *search) done(stage string, candidates int) {
 	s.lap = now
 	s.answer.Stages = append(s.answer.Stages, Stage{Name: stage, Candidates: candidates, Nanos: nanos})
 	l := &s.answer.Latency
-	micros := float64(nanos) / 1000
-	switch stage {
-	case StageAnalyse:
-		l.Analyse = micros
-	case StageBM25:
-		l.BM25 = micros
-	case StageVector:
-		l.Vector = micros
-	case StageGraph:
-		l.Graph = micros
-	case StageRank:
-		l.Rank = micros
-	case StageRender:
-		l.Render = micros
-	}
+	inOrder := [stages]*float64{&l.Analyse, &l.BM25, &l.Vector, &l.Graph, &l.Rank, &l.Render}
+	*inOrder[len(s.answer.Stages)-1] = float64(nanos) / 1000
 	l.Total = float64(now-s.started) / 1000
 }

@@ -104,7 +104,7 @@ func TestEmbeddedNodesAreComplete(t *testing.T) {
 				break
 			}
 		}
-		most := 5
+		most := 7 // the trouble in people's words, and the tasks in which the rule counts
 		if r.Domain == "security" {
 			most = 10 // such a rule holds in every language, and each has its own words for the trouble
 		}
