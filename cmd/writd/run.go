@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
@@ -58,8 +59,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// remedy is what helps where a file of the data directory is not what it is to be.
+// remedy is what helps where the log lacks records, or a file of the data directory is not
+// what it is to be.
 func remedy(err error, dataDir string) string {
+	if errors.Is(err, bus.ErrGap) {
+		return ". Run `writ repair --from BACKUP`, or `writ repair` without a backup, which records what is lost"
+	}
 	var file *fs.PathError
 	if !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) {
 		return ""
