@@ -24,10 +24,7 @@ type Retention struct {
 	// MaxBytes is the size of each stream but the quarantine's, 0 for no limit. A full
 	// stream refuses appends with ErrDiskFull. The quarantine also says what was
 	// archived and forgotten, so that room is made.
-	MaxBytes int64
-	// MaxAge drops records older than this; 0 keeps all. It is the only
-	// setting that makes the log forget.
-	MaxAge     time.Duration
+	MaxBytes   int64
 	Duplicates time.Duration // how long event ids are remembered; 0 is DefaultDuplicates
 	// Silence is how long the server keeps a reader that asks for nothing, whoever
 	// made it and whatever it asked for; 0 leaves that to the reader.
@@ -83,9 +80,6 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 	if duplicates <= 0 {
 		duplicates = DefaultDuplicates
 	}
-	if r.MaxAge > 0 {
-		duplicates = min(duplicates, r.MaxAge)
-	}
 	largest := int32(-1)
 	if r.Fenced {
 		largest = fencedSize
@@ -98,7 +92,6 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 		Discard:        jetstream.DiscardNew,
 		Replicas:       max(r.Replicas, 1),
 		MaxBytes:       limit,
-		MaxAge:         r.MaxAge,
 		MaxMsgs:        -1,
 		MaxMsgSize:     largest,
 		Metadata:       r.Labels,

@@ -21,7 +21,7 @@ const (
 	defaultRetry = 250 * time.Millisecond
 	// defaultLinger is short beside what people notice, and long beside a
 	// burst of decisions.
-	defaultLinger = 25 * time.Millisecond
+	defaultLinger = 100 * time.Millisecond
 	// liveRecords is how many records of a view in use are committed together.
 	// Of a build, which nobody waits for, it is a whole batch; a view in use
 	// holds both the batch and what it keeps in memory.

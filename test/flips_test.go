@@ -42,6 +42,48 @@ func TestFlips(t *testing.T) {
 	}
 }
 
+// TestBrokenFolders breaks whole files of a data folder in ways of which each once left
+// nothing to do, or took more with it. Each ends as in TestFlips.
+func TestBrokenFolders(t *testing.T) {
+	t.Parallel()
+	f := newFlipped(t)
+	file := func(w flipWorld) func(string) {
+		return func(rel string) {
+			path := filepath.Join(w.data(), rel)
+			if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		breaks func(flipWorld)
+		end    string
+	}{
+		"the keys of observations are gone": {func(w flipWorld) { _ = os.Remove(filepath.Join(w.data(), "memory.keys")) }, endRemedy},
+		"all records behind the archive are gone": {func(w flipWorld) {
+			_ = os.RemoveAll(filepath.Join(w.data(), "streams", "jetstream", "$G", "streams", "WRIT_SESSIONS", "msgs"))
+		}, endRemedy},
+		"another log's public key": {func(w flipWorld) {
+			const another = "writ-ddd6b1f9f3b570ed+8c3a1255+AQ8XXLokMn2pOAFDc5Yw0m9p6DoZ7hzJxkKZgnNwYc1a"
+			if err := os.WriteFile(filepath.Join(w.data(), "audit", "key.pub"), []byte(another+"\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}, endHealed},
+		"a file in the place of a store": {func(w flipWorld) { file(w)("streams/jetstream") }, endRemedy},
+		"a file in the place of a log":   {func(w flipWorld) { file(w)("log") }, endRemedy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := f.copied(t)
+			defer w.kill()
+			c.breaks(w)
+			if end, told := f.look(w); end != c.end {
+				t.Errorf("%s\n%s", end, told)
+			}
+		})
+	}
+}
+
 func fromEnv(t *testing.T, name string, otherwise int) int {
 	t.Helper()
 	v := os.Getenv(name)
@@ -449,6 +491,16 @@ func (w flipWorld) follow(told string) (remedy string) {
 	w.t.Helper()
 	stop := func() { w.run("", "down"); w.kill() }
 	switch file := toDelete.FindStringSubmatch(told); {
+	case strings.Contains(told, "memory.keys.restore"):
+		stop()
+		body, err := os.ReadFile(filepath.Join(w.backup(), "memory.keys"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(w.data(), "memory.keys.restore"), body, 0o600)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return "copied memory.keys of the backup"
 	case strings.Contains(told, "writ repair --from"):
 		stop()
 		out, _ := w.run("", "repair", "--from", filepath.Join(w.home, "backup"))

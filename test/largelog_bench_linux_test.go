@@ -1,6 +1,8 @@
 package test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,7 +14,9 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/bustest"
+	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/processor"
 	"github.com/writbus/writ/test/programs"
 )
 
@@ -21,36 +25,19 @@ const (
 	largeSession = 20 // turns of a session
 )
 
-// BenchmarkLargeLog has a daemon take as many events as WRIT_BENCH_EVENTS says, in turns
-// of ten, and tells what they cost it: to append, to follow, to hold, to verify, to
-// start with and to build all views of anew. It is run once (-benchtime 1x).
+// BenchmarkLargeLog fills a log with as many events as WRIT_BENCH_EVENTS says, in turns of
+// ten and through the server that a daemon has, and tells what they cost a daemon that
+// comes to it: to build all views, to hold, to verify, and to start with after a stop and
+// after a kill. It is run once (-benchtime 1x).
 func BenchmarkLargeLog(b *testing.B) {
 	events := benchEvents(b)
 	sessions := events / largeTurn / largeSession
 	w := newBenchWith(b, "interval", "memory: {reflect_after: 0}\nshipped_rules: false\n")
 	l := &largeLog{bench: w}
-	l.step("append", func() {
-		daemon := w.connect("daemon").Writer(bus.WriterOptions{Source: "/writ/bench"})
-		_, err := together(64, sessions, func(i int) error { return l.session(daemon, i) })
-		if err != nil {
-			b.Fatal(err)
-		}
-	})
-	l.step("follow", l.followed)
-	l.step("hooks", func() { l.hooks(200, sessions) })
-	l.step("seal", func() { w.run("", "audit", "checkpoint") })
-	l.step("verify", func() { w.run("", "audit", "verify") })
 	w.run("", "down")
-	for range 3 {
-		b.Logf("start: %s", w.startDaemon())
-		l.step("hook after it", func() { l.hooks(1, sessions) })
-		w.run("", "down")
-	}
-	if err := os.RemoveAll(filepath.Join(w.data, "views")); err != nil {
-		b.Fatal(err)
-	}
+	l.step("append", func() { l.filled(sessions) })
 	b.Logf("start without views: %s", w.startDaemon())
-	l.step("rebuild", func() {
+	l.step("build", func() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -58,7 +45,43 @@ func BenchmarkLargeLog(b *testing.B) {
 		}()
 		l.hooksUntil(done, sessions)
 	})
+	l.step("hooks", func() { l.hooks(200, sessions) })
+	l.step("seal", func() { w.run("", "audit", "checkpoint") })
+	l.step("verify", func() { w.run("", "audit", "verify") })
+	for _, end := range []string{"stop", "kill", "stop", "kill"} {
+		if end == "stop" {
+			w.run("", "down")
+		} else if err := killDaemon(w.data); err != nil {
+			b.Fatal(err)
+		}
+		b.Logf("start after a %s: %s", end, w.startDaemon())
+		l.step("hook after it", func() { l.hooks(1, sessions) })
+		l.step("views after it", l.followed)
+	}
 	for b.Loop() {
+	}
+}
+
+// filled appends the sessions to the log, through a server in this process.
+func (l *largeLog) filled(sessions int) {
+	credentials, err := embedded.LoadOrCreateCredentials(filepath.Join(l.data, "credentials"))
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	server, err := embedded.Start(l.b.Context(), embedded.Options{Dir: filepath.Join(l.data, "streams"), Durability: embedded.Interval, Users: credentials.Users()})
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	defer func() { _ = server.Shutdown(context.Background()) }()
+	own := credentials[embedded.RoleDaemon]
+	conn, err := bus.Connect(l.b.Context(), bus.Options{Dial: server.Dial, User: own.User, Password: own.Password})
+	if err != nil {
+		l.b.Fatal(err)
+	}
+	defer conn.Close()
+	daemon := conn.Writer(bus.WriterOptions{Source: "/writ/bench"})
+	if _, err := together(64, sessions, func(i int) error { return l.session(daemon, i) }); err != nil {
+		l.b.Fatal(err)
 	}
 }
 
@@ -67,14 +90,16 @@ type largeLog struct{ *bench }
 // step does something and tells what it took and what the daemon then holds.
 func (l *largeLog) step(name string, do func()) {
 	l.b.Helper()
+	daemon, err := programs.Announced(l.data)
+	if err != nil { // nobody serves the log
+		began, before := time.Now(), processor.Time()
+		do()
+		l.b.Logf("%s: %s, %s of the processors; on disk %s", name, time.Since(began).Round(time.Millisecond), processor.Time()-before, l.onDisk())
+		return
+	}
 	began, before := time.Now(), l.processorTime()
 	do()
 	took := time.Since(began).Round(time.Millisecond)
-	daemon, err := programs.Announced(l.data)
-	if err != nil {
-		l.b.Logf("%s: %s; on disk %s", name, took, l.onDisk())
-		return
-	}
 	process := filepath.Join("/proc", strconv.Itoa(daemon.PID))
 	l.b.Logf("%s: %s, %s of the daemon's processors; %.0f MiB in memory, %.0f of its own, %.0f at most so far; on disk %s", name, took, l.processorTime()-before,
 		statusMiB(l.b, process, "VmRSS"), statusMiB(l.b, process, "RssAnon"), statusMiB(l.b, process, "VmHWM"), l.onDisk())
@@ -144,9 +169,13 @@ func largeEvent(n int, project string) schemas.Payload {
 // followed returns once every view is at the end of the log.
 func (l *largeLog) followed() {
 	for lagging := true; lagging; {
-		lagging = false
 		<-time.After(time.Second)
-		for _, v := range l.status().Views {
+		var s schemas.Status
+		raw, err := l.command("", "status", "--json").Output() // a busy daemon may be asked again
+		if lagging = err != nil || json.Unmarshal(raw, &s) != nil; lagging {
+			continue
+		}
+		for _, v := range s.Views {
 			lagging = lagging || v.Lag > 0 || v.State != "live"
 		}
 	}

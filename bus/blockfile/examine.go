@@ -236,7 +236,7 @@ func (w *Walk) begins(found uint64) uint64 {
 	switch {
 	case w.last > 0:
 		return w.last + 1
-	case w.known.First > w.mark+1:
+	case w.known.First > 0 && w.known.First != w.mark+1:
 		return w.known.First
 	case len(w.open) > 0 || w.known.First > 0:
 		return 1

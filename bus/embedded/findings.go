@@ -202,6 +202,21 @@ func Begins(dir, stream string) (first uint64, err error) {
 	return first, err
 }
 
+// NoteFirst notes, in a store that no server has open, that a stream which begins with a
+// record is to begin with an earlier one: a repair takes what is between.
+func NoteFirst(dir, stream string, first, begins uint64) error {
+	noted, err := readMarks(dir)
+	if now, nowErr := Begins(dir, stream); err != nil || nowErr != nil || now != begins || noted.Streams == nil {
+		return nil //nolint:nilerr // a repair does without
+	}
+	noted.Streams[stream] = mark{First: first, Last: noted.Streams[stream].Last}
+	body, err := noted.encode()
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(dir, marksName), body, 0o600)
+	}
+	return err
+}
+
 // begins is the first record that a stream is to have, where others were let go.
 func begins(s *Server, stream string) uint64 {
 	s.mu.Lock()
@@ -223,21 +238,16 @@ func (s *Server) ends() (marks, bool) {
 	return m, true
 }
 
-// stream is where a stream stands.
-type stream struct {
-	server.StreamState
-	forgets bool // its retention drops old records
-}
-
-func (s *Server) streams() (map[string]stream, error) {
-	info, err := s.ns.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Config: true})
+// streams says where each stream stands.
+func (s *Server) streams() (map[string]server.StreamState, error) {
+	info, err := s.ns.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]stream{}
+	all := map[string]server.StreamState{}
 	for _, a := range info.AccountDetails {
 		for _, d := range a.Streams {
-			all[d.Name] = stream{StreamState: d.State, forgets: d.Config != nil && d.Config.MaxAge > 0}
+			all[d.Name] = d.State
 		}
 	}
 	return all, nil
@@ -293,8 +303,8 @@ func (s *Server) examine(stored []string) error {
 	return nil
 }
 
-func (s *Server) compare(name string, had mark, has stream) {
-	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets && known(s.holes, name, max(had.First, 1), has.FirstSeq-1) < has.FirstSeq-max(had.First, 1) {
+func (s *Server) compare(name string, had mark, has server.StreamState) {
+	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && known(s.holes, name, max(had.First, 1), has.FirstSeq-1) < has.FirstSeq-max(had.First, 1) {
 		lost := has.FirstSeq - max(had.First, 1)
 		s.find(Finding{
 			Stream: name, Had: had.Last, Has: has.LastSeq, Lost: lost,
@@ -324,7 +334,7 @@ func known(holes []Hole, name string, first, last uint64) (n uint64) {
 
 // count relies on the streams never deleting: between first and last every
 // sequence has its record.
-func (s *Server) count(name string, has stream) {
+func (s *Server) count(name string, has server.StreamState) {
 	if has.Msgs == 0 {
 		return
 	}

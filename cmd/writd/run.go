@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
@@ -59,8 +60,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// remedy is what helps where a file of the data directory is not what it is to be.
+// remedy is what helps where the log lacks records, or a file of the data directory is not
+// what it is to be.
 func remedy(err error, dataDir string) string {
+	if errors.Is(err, bus.ErrGap) {
+		return ". Run `writ repair --from BACKUP`, or `writ repair` without a backup, which records what is lost"
+	}
 	var file *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOSPC):

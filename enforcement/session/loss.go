@@ -37,6 +37,9 @@ func (s *Sessions) CloseAfterLoss(ctx context.Context, unreadable []Hole, cut st
 	if err := l.read(ctx); err != nil {
 		return nil, fmt.Errorf("session: read the log for what a loss may have opened: %w", err)
 	}
+	if len(l.holes) == 0 && cut == "" {
+		return nil, nil // an earlier reading dealt with all that is missing
+	}
 	closed := schemas.SessionsClosed{Stream: schemas.StreamSessions, Reason: cut}
 	if text := l.missing(); text != "" {
 		closed.Reason = strings.TrimPrefix(cut+"; "+text, "; ")

@@ -342,6 +342,9 @@ func (m *Store) seal(s observation.State, r schemas.ObservationRecorded, lost bo
 	case s.Known():
 		return r, nil
 	case lost:
+		if err := m.keys.erase(s.ObservationKey); err != nil {
+			return r, err
+		}
 		return observation.Seal(r, s.Scope, random(observation.KeyBytes), random(observation.NonceBytes))
 	}
 	keys, err := m.keys.make([]schemas.ObservationKey{s.ObservationKey})

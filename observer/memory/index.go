@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,6 +58,7 @@ type index struct {
 	large    *part
 	tail     *part        // of what is not in large; nil for nothing
 	gone     map[int]bool // places of what was forgotten
+	keyless  int          // how many have no key
 	erased   bool         // a text was forgotten that an index still holds
 }
 
@@ -86,6 +88,7 @@ type snapshot struct {
 	parts     []*part
 	unasked   []bool // of each entry: it may be recalled unasked
 	forgotten int
+	keyless   int            // how many have no key
 	verdicts  map[string]int // entries by verdict
 }
 
@@ -185,7 +188,7 @@ func (x *index) refreshLocked(ctx context.Context, m *Store) (*snapshot, error) 
 	err := m.read(func(r projections.Reader) error {
 		if anew {
 			x.entries, x.unasked, x.verdicts, x.told = nil, nil, map[string]int{}, 0
-			x.places, x.gone, x.large, x.tail = map[schemas.ObservationKey]int{}, map[int]bool{}, nil, nil
+			x.places, x.gone, x.keyless, x.large, x.tail = map[schemas.ObservationKey]int{}, map[int]bool{}, 0, nil, nil
 			for state, err := range m.view.All(r, 0) {
 				if err == nil {
 					err = ctx.Err()
@@ -248,6 +251,11 @@ func (x *index) put(m *Store, state observation.State) error {
 	}
 	old := x.entries[place]
 	if state.Forgotten != nil {
+		if _, err := m.keys.get(state.ObservationKey); err == nil { // a copy of the keys brought it back
+			if err := m.keys.erase(state.ObservationKey); err != nil {
+				return err
+			}
+		}
 		x.erased = x.erased || old != nil
 		x.set(place, nil)
 		x.gone[place] = true
@@ -266,6 +274,9 @@ func (x *index) put(m *Store, state observation.State) error {
 	recorded, err := m.open(state)
 	switch {
 	case unreadable(err):
+		if errors.Is(err, errNoKey) && !known {
+			x.keyless++
+		}
 		return nil // nobody can read it any more; export names it
 	case err != nil:
 		return err
@@ -321,7 +332,7 @@ func (x *index) publishTail() (err error) {
 	n := len(x.entries)
 	next := &snapshot{
 		entries: x.entries[:n:n], unasked: x.unasked[:n:n], parts: []*part{x.large},
-		forgotten: len(x.gone), verdicts: maps.Clone(x.verdicts),
+		forgotten: len(x.gone), keyless: x.keyless, verdicts: maps.Clone(x.verdicts),
 	}
 	if n > x.large.to {
 		if x.tail == nil || x.tail.to < n {

@@ -113,7 +113,8 @@ func mendKeys(path string, raw []byte) (entries [][]byte, told []string, err err
 			damaged = append(damaged, i)
 		}
 	}
-	left, read, told, err := takeKeys(path, entries, damaged)
+	had := len(entries)
+	entries, left, read, told, err := takeKeys(path, entries, damaged)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,7 +124,7 @@ func mendKeys(path string, raw []byte) (entries [][]byte, told []string, err err
 	if flipped > 0 {
 		told = append(told, fmt.Sprintf("%s was damaged (wrong bytes: %d) and is mended: nothing of it is lost. Check the disk", path, flipped))
 	}
-	if !summed || flipped > 0 || left < len(damaged) {
+	if !summed || flipped > 0 || left < len(damaged) || len(entries) > had {
 		content := append([]byte(keyHead), bytes.Join(entries, nil)...)
 		if err := atomicfile.Write(path, content, 0o600); err != nil {
 			return nil, nil, err
@@ -138,38 +139,50 @@ func mendKeys(path string, raw []byte) (entries [][]byte, told []string, err err
 	return entries, told, err
 }
 
-// takeKeys takes damaged entries from the copy of a backup, and returns how many are
-// left and whether there is a copy of this file. An entry never changes its place, so
-// that the copy is of the same file if all names agree that can be read. A key that
-// was erased here stays erased.
-func takeKeys(path string, entries [][]byte, damaged []int) (left int, read bool, told []string, err error) {
+// takeKeys takes damaged and missing entries from the copy of a backup, and returns how
+// many damaged ones are left and whether there is a copy of this file. An entry never
+// changes its place, so that the copy is of the same file if all names agree that can be
+// read; what is missing is known by its name. A key that was erased here stays erased.
+func takeKeys(path string, entries [][]byte, damaged []int) (all [][]byte, left int, read bool, told []string, err error) {
 	raw, err := os.ReadFile(path + keysRestore)
 	if errors.Is(err, fs.ErrNotExist) {
-		return len(damaged), false, nil, nil
+		return entries, len(damaged), false, nil, nil
 	}
 	if err != nil {
-		return 0, false, nil, err
+		return nil, 0, false, nil, err
 	}
 	backup, _ := entriesOf(raw)
-	for i := range min(len(backup), len(entries)) {
-		if sumHolds(backup[i]) && sumHolds(entries[i]) && !bytes.Equal(backup[i][:keyName], entries[i][:keyName]) {
-			return len(damaged), false, []string{path + keysRestore + " is no copy of " + path + ": nothing was taken from it"}, nil
+	names, agree := map[[keyName]byte]bool{}, true
+	for i, entry := range entries {
+		names[[keyName]byte(entry)] = true
+		agree = agree && (i >= len(backup) || !sumHolds(backup[i]) || !sumHolds(entry) || bytes.Equal(backup[i][:keyName], entry[:keyName]))
+	}
+	taken := 0
+	for i, entry := range backup {
+		if (agree || len(damaged) == 0) && sumHolds(entry) && !wasErased(entry) && !slices.Contains(damaged, i) && !names[[keyName]byte(entry)] {
+			entries = append(entries, entry)
+			taken++
 		}
+	}
+	if !agree && taken == 0 {
+		return entries, len(damaged), false, []string{path + keysRestore + " is no copy of " + path + ": nothing was taken from it"}, nil
 	}
 	for _, i := range damaged {
 		switch {
 		case i >= len(backup) || !sumHolds(backup[i]):
 			left++
+			continue
 		case wasErased(entries[i]):
 			entries[i] = withSum(append(slices.Clone(backup[i][:keyName]), make([]byte, observation.KeyBytes)...))
 		default:
 			entries[i] = backup[i]
 		}
+		taken++
 	}
-	if taken := len(damaged) - left; taken > 0 {
-		told = append(told, fmt.Sprintf("damaged entries of %s were taken from %s (%d)", path, path+keysRestore, taken))
+	if taken > 0 {
+		told = append(told, fmt.Sprintf("damaged or missing entries of %s were taken from %s (%d)", path, path+keysRestore, taken))
 	}
-	return left, true, told, nil
+	return entries, left, true, told, nil
 }
 
 // wasErased says whether a damaged entry is of an erased key: half of a random one is

@@ -222,3 +222,73 @@ func TestAnErasedKeyIsNotTakenFromABackup(t *testing.T) {
 		t.Error("a copy that nothing is taken from is still there, with an erased key")
 	}
 }
+
+func TestMissingKeysAreTakenFromABackup(t *testing.T) {
+	path, all, made := keyFile(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "memory.keys")
+	k, err := openKeys(other)
+	if err == nil {
+		_, err = k.make([]schemas.ObservationKey{{Scope: "other", ID: "a"}, {Scope: "other", ID: "b"}, {Scope: "other", ID: "c"}, {Scope: "other", ID: "d"}})
+	}
+	if err := errors.Join(err, k.close()); err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"none": nil, "one": whole[:len(keyHead)+keyEntry], "those of another log": foreign} {
+		put(t, path+".restore", string(whole))
+		k, told := reopened(t, path, content)
+		if !strings.Contains(told, ".restore (") {
+			t.Errorf("%s: told %q", name, told)
+		}
+		for i, o := range all {
+			if key, err := k.get(o); i != 1 && !bytes.Equal(key, made[i]) || i == 1 && !errors.Is(err, errNoKey) {
+				t.Errorf("%s: key %d: %v", name, i, err)
+			}
+		}
+		if _, err := os.Stat(path + ".restore"); err == nil {
+			t.Errorf("%s: the copy is still there", name)
+		}
+	}
+}
+
+// TestLostKeysAreToldAndComeBack: a file of keys that was removed is told of, with a remedy
+// that brings back all but what was forgotten since the copy was made.
+func TestLostKeysAreToldAndComeBack(t *testing.T) {
+	data := t.TempDir()
+	path := filepath.Join(data, "memory.keys")
+	d, shut := inside(t, data)
+	observed(t, d, schemas.Observation{ID: "kept", Scope: "s", Input: []byte("[gate=allow] the build needs Go 1.26")},
+		schemas.Observation{ID: "forgotten", Scope: "s", Input: []byte("[gate=allow] the tests need Node 22")})
+	copied, err := os.ReadFile(path)
+	check(t, err)
+	_, err = d.forget(t.Context(), schemas.MemoryForgetRequest{ID: "forgotten", Scope: "s", Reason: "a test"})
+	check(t, err)
+	shut()
+	check(t, os.Remove(path))
+	d, shut = inside(t, data)
+	if said := <-d.warned; !strings.Contains(said, "(1)") || !strings.Contains(said, path+".restore") {
+		t.Errorf("told %q", said)
+	}
+	shut()
+	put(t, path+".restore", string(copied))
+	d, _ = inside(t, data)
+	page, err := d.export(t.Context(), schemas.MemoryExportRequest{})
+	check(t, err)
+	_, err = d.upToDate(t.Context())
+	check(t, err)
+	for _, item := range page.Items {
+		if (item.Text == "") == (item.ObservationID == "kept") {
+			t.Errorf("%s says %q", item.ObservationID, item.Text)
+		}
+	}
+	if _, err := d.kept.keys.get(schemas.ObservationKey{Scope: "s", ID: "forgotten"}); !errors.Is(err, errForgotten) {
+		t.Errorf("the key of what was forgotten: %v", err)
+	}
+}

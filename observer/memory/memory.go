@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -169,14 +170,18 @@ func (d *Service) Endpoints() []bus.Endpoint {
 // follow brings the index up and looks for drift whenever the view
 // changes.
 func (d *Service) follow(ctx context.Context) {
-	m := d.kept
+	m, told := d.kept, false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-m.index.wake:
 		}
-		_, err := m.index.refresh(ctx, m)
+		now, err := m.index.refresh(ctx, m)
+		if n := now.keyless; n > 0 && !told {
+			told = true
+			d.Warn(fmt.Sprintf("%s has no key of observations that the log holds (%d): they cannot be read, all others can. Copy memory.keys from a backup to %s and restart the daemon: it takes the missing keys from there", d.Keys, n, d.Keys+keysRestore))
+		}
 		if err == nil {
 			err = m.index.merge()
 		}

@@ -27,7 +27,7 @@ import (
 func inside(t testing.TB, data string) (d *fixture, shut func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &fixture{data: data}
+	f := &fixture{data: data, warned: make(chan string, 8)}
 	server, err := embedded.Start(ctx, embedded.Options{
 		Dir: f.log(), Durability: embedded.Interval, Users: []embedded.User{{Name: "writd", Password: "x", Role: embedded.RoleDaemon}},
 	})
@@ -53,7 +53,7 @@ func inside(t testing.TB, data string) (d *fixture, shut func()) {
 	f.Service, err = Open(store, Options{
 		Log: conn.Writer(writes), Conn: conn, Views: runtime, Rules: rules, Verdicts: verdicts, Meter: noMeter{}, Now: now,
 		Logger: slog.New(slog.DiscardHandler), Keys: filepath.Join(data, "memory.keys"), KeysLater: true,
-		Settings: observation.DefaultSettings(), Propose: proposed, Warn: func(string) {},
+		Settings: observation.DefaultSettings(), Propose: proposed, Warn: func(said string) { f.warned <- said },
 	})
 	check(t, err)
 	stopReading, stop := f.Begin(ctx)
@@ -87,7 +87,8 @@ func proposed(_ context.Context, r schemas.RuleProposeRequest) (schemas.RuleProp
 // fixture is a memory with its folder.
 type fixture struct {
 	*Service
-	data string
+	data   string
+	warned chan string
 }
 
 func (f *fixture) log() string   { return filepath.Join(f.data, "streams") }

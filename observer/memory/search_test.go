@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,10 @@ func plainSearch(s *snapshot, q query) (hits []hit) {
 func TestSearchingIsLookingAtEverything(t *testing.T) {
 	t.Parallel()
 	m := NewStore(choice.Open(choice.Settings{Name: "static"}), limits)
+	var err error
+	m.keys, err = openKeys(filepath.Join(t.TempDir(), "memory.keys"))
+	check(t, err)
+	t.Cleanup(func() { _ = m.keys.close() })
 	r := rand.New(rand.NewPCG(3, 4))
 	words := strings.Fields("deploy cache retry token schema migration invoice staging nightly build flaky timeout release branch config secret " +
 		"queue worker index shard backup restore memory leak socket parser error handler review merge lint test race detector")
@@ -165,6 +170,7 @@ func TestSearchingIsLookingAtEverything(t *testing.T) {
 		t.Errorf("%d merges, %d hits of %d searches: this proves less than it should", merged, found, compared)
 	}
 	alone := NewStore(choice.Open(choice.Settings{Name: "static"}), limits)
+	alone.keys = m.keys
 	for _, s := range states {
 		if s.Forgotten != nil { // taken in as it was, and then forgotten, so that the places are the same
 			forgotten := s

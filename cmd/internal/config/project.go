@@ -235,7 +235,7 @@ func readYAML(path string, into any) error {
 	}
 	if err == nil && !info.Mode().IsRegular() {
 		// To open a pipe would be to wait for whoever writes it.
-		return fmt.Errorf("%w: %s is no regular file", ErrSettings, path)
+		return fmt.Errorf("%w: %s is no regular file. Move it away", ErrSettings, path)
 	}
 	if err == nil && info.Size() > maxSettings {
 		return fmt.Errorf("%w: %s is too large: %d bytes, %d at most", ErrSettings, path, info.Size(), maxSettings)

@@ -219,7 +219,7 @@ type daemon struct {
 func spawn(binary string, o Options) (*daemon, error) {
 	d := &daemon{log: config.Layout{Root: o.DataDir}.DaemonLog(), ended: make(chan error, 1)}
 	if err := os.MkdirAll(filepath.Dir(d.log), 0o700); err != nil {
-		return nil, fmt.Errorf("launch: %w", err)
+		return nil, fmt.Errorf("launch: %w. Where a file lies in its place, move %s away", err, filepath.Dir(d.log))
 	}
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

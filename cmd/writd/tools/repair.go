@@ -40,6 +40,9 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := ledger.NoteHeads(layout.Log(), store); err != nil {
+		return err
+	}
 	done, err := embedded.Repair(layout.Log(), store)
 	if err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -54,8 +53,9 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 		return nil, err
 	case string(bytes.TrimSpace(have)) != key.public:
 		other, err := note.NewVerifier(string(bytes.TrimSpace(have)))
-		if err == nil && (other.Name() != key.verifier.Name() || other.KeyHash() != key.verifier.KeyHash()) || !l.own() {
-			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…. Put audit.key back into the folder of the credentials, as from a backup; or move that folder of checkpoints away, and a new key begins anew", dir, bytes.TrimSpace(have))
+		another := err == nil && (other.Name() != key.verifier.Name() || other.KeyHash() != key.verifier.KeyHash())
+		if some, own := l.own(); !own || another && !some {
+			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…. Put that folder back, or audit.key into the folder of the credentials, as from a backup; or move that folder away, and a new key begins anew", dir, bytes.TrimSpace(have))
 		}
 		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
 			return nil, err
@@ -65,12 +65,16 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 	return l, nil
 }
 
-// own says whether all that was signed in the folder was signed by its key.
-func (l *folder) own() bool {
-	return !slices.ContainsFunc(schemas.Streams(), func(s schemas.Stream) bool {
-		_, err := l.tip(s)
-		return err != nil
-	})
+// own says whether something was signed in the folder, and all of it by its key.
+func (l *folder) own() (some, all bool) {
+	for _, s := range schemas.Streams() {
+		t, err := l.tip(s)
+		if err != nil {
+			return some, false
+		}
+		some = some || t.signed != nil
+	}
+	return some, true
 }
 
 func (l *folder) checkpoints(s schemas.Stream) string {

@@ -74,6 +74,16 @@ func TestADamagedPublicKeyIsWrittenAnew(t *testing.T) {
 			t.Errorf("%s is overwritten: %v", name, err)
 		}
 	}
+	ours, err := evidence.Sign(evidence.Checkpoint{Log: key.verifier.Name(), Stream: schemas.StreamSessions, Root: evidence.EmptyRoot, First: 1}, key.signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, []byte(other.public+"\n"))
+	write(t, filepath.Join(dir, string(schemas.StreamSessions)+evidence.CheckpointsFile), append(ours, '\n'))
+	warned = 0
+	if err := open(); err != nil || warned != 1 {
+		t.Errorf("another's public key beside what this key signed: %v, %d warnings", err, warned)
+	}
 }
 
 func TestAFullDiskLeavesTheEvidenceWhole(t *testing.T) {

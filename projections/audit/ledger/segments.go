@@ -107,6 +107,32 @@ func RepairArchive(store, restored, folder, backup string, giveUp bool) (all []b
 	return all, nil
 }
 
+// NoteHeads notes for embedded.Repair that a stream is to begin earlier than it does, where
+// neither the archive nor a loss explains what it lacks and the store of a backup, "" for
+// none, has all of it.
+func NoteHeads(store, backup string) error {
+	parts, lost, _, err := archivedIn(store)
+	if err != nil || backup == "" {
+		return err
+	}
+	for _, stream := range schemas.Streams() {
+		heads, err := lostHeads(store, stream, parts, lost)
+		if err != nil {
+			return err
+		}
+		for _, p := range heads {
+			there, err := streamed(backup, p)
+			if err == nil && uint64(len(there)) == p.Last-p.First+1 {
+				err = embedded.NoteFirst(store, string(stream), p.First, p.Last+1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // lostHeads are the records before the first that a stream has which are neither
 // archived nor given up.
 func lostHeads(store string, stream schemas.Stream, parts []schemas.RecordsArchived, lost []schemas.RecordsLost) ([]schemas.RecordsArchived, error) {
