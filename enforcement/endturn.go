@@ -153,6 +153,8 @@ func (c EndTurn) untested(unrun string) string {
 	case c.Behind:
 		return "writ: the tests of this turn go on in the background; what comes of them is said at your next prompt."
 	case c.Ran == nil:
+	case c.Late && c.Ran.Outcome == schemas.OutcomePassed && c.Ran.Known > 0:
+		return fmt.Sprintf("writ: the tests of the last turn (`%s`) show no new failure; %d fail as before the session.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Known)
 	case c.Late && c.Ran.Outcome == schemas.OutcomePassed:
 		return fmt.Sprintf("writ: the tests of the last turn passed: `%s`.", excerpt.Runes(c.Ran.Command, 120))
 	case c.Ran.Outcome == schemas.OutcomeTimedOut:

@@ -43,3 +43,13 @@ func TestApprovalOfNothingIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// Failures that were there before are no pass.
+func TestKnownFailuresAreNoPass(t *testing.T) {
+	d, err := Decide(State{Project: "/p", Mode: ModeWork, Work: Work{Phase: PhaseImplementation}}, EndTurn{Late: true, Ran: &schemas.TestsFinished{
+		Trigger: "stop", Kind: KindTest, Command: "go test ./...", Outcome: schemas.OutcomePassed, Known: 2, Late: true,
+	}})
+	if err != nil || !strings.Contains(d.Notice, "2 fail as before") || strings.Contains(d.Notice, "passed") {
+		t.Errorf("%q, %v", d.Notice, err)
+	}
+}

@@ -318,6 +318,9 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 		v.untold.keep(t.Session, decision.Notice)
 		return host.Answer{}, nil // nobody waits for it
 	}
+	if t.ran != nil {
+		v.untold.keep(t.Session, "") // what this run shows is newer
+	}
 	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}
 	if decision.Verdict == enforcement.Deny {
 		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
