@@ -47,23 +47,28 @@ func (p *packer) pack(sections []section, least int) {
 	}
 }
 
-// flat appends sections, and the parts of each that is too large in its place. Of a
-// short line that opens such a section nothing is said by itself.
+// flat appends sections, and the parts of each that is too large in its place, with
+// what belongs to it. Of a short line that opens such a section nothing is said by itself.
 func (p *packer) flat(to, sections []section, least int) []section {
 	for _, s := range sections {
-		if at := len(to); len(s.parts) == 0 || p.count(s.from, s.to) <= artifact.MaxChunkTokens {
-			to = append(to, s)
-		} else {
-			to = p.flat(to, s.parts, least)
-			to[at].bare = to[at].bare || p.count(to[at].from, to[at].to) < least
+		from := s.from
+		for i := len(to); i > 0 && to[i-1].bare; i-- {
+			from = to[i-1].from
 		}
+		if len(s.parts) == 0 || p.count(from, s.to) <= artifact.MaxChunkTokens {
+			to = append(to, s)
+			continue
+		}
+		head := s.parts[0]
+		head.bare = p.count(head.from, head.to) < least
+		to = p.flat(append(to, head), s.parts[1:], least)
 	}
 	return to
 }
 
 // together is one section of two neighbours.
 func together(a, b section) section {
-	joined := section{from: a.from, to: b.to, heading: b.heading, bare: a.bare && b.bare}
+	joined := section{from: a.from, to: b.to, heading: b.heading, bare: (a.bare || a.from == a.to) && b.bare}
 	if !a.bare {
 		joined.heading = joinHeadings(a.heading, b.heading)
 	}

@@ -148,7 +148,7 @@ func TestALineThatOpensStandsWithWhatFollows(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("module Outer\n  class Middle\n    class Inner\n")
 	for i := range 60 {
-		fmt.Fprintf(&text, "      def method_%d\n        answer(%d) + answer(%d) + answer(%d)\n      end\n\n", i, i, i, i)
+		fmt.Fprintf(&text, "      def method_%d\n        %s\n      end\n\n", i, strings.Repeat("answer() + ", 20))
 	}
 	text.WriteString("    end\n  end\nend\n")
 	chunks, _ := Split("ruby", text.String(), new(Scratch))

@@ -141,7 +141,7 @@ func (s *searching) hit(p picked, score float64) Hit {
 	if s.query.Explain {
 		h.Why = map[string]float64{
 			"bm25": c.words, "chunk": c.chunkWords, "coherence": c.coherence, "path": c.stem, "folders": c.dirs,
-			"symbol": c.rare, "names": c.names, "penalty": c.penalty, "order": c.score,
+			"names": c.names, "penalty": c.penalty, "order": c.score,
 		}
 		if c.meaningRank > 0 {
 			h.Why["cosine"], h.Why["cosine_rank"] = c.cosine, float64(c.meaningRank)

@@ -17,14 +17,13 @@ type Weights struct {
 	Dirs      float64 // idf of words in its folders
 	Prefix    float64 // share of it for a word that the name abbreviates
 	Whole     float64 // more of it, for the share of the name that is matched
-	Rare      float64 // rarity of the words that make up a declared name
 	Names     float64 // idf of words in what a chunk declares or is headed with
 	Meaning   float64 // of the best sum in the pool, for the first by meaning
 	Around    float64 // share of the next two chunks' cosines in the rank by meaning
 	Fade      float64 // the rank by meaning that gets half of it
 	Cosine    float64 // of the best sum in the pool, for the nearest; none for the farthest
 	// Exact is of the best sum in the pool, for a file that declares an identifier of
-	// the query, or is called it: with 1, no other file is before it.
+	// the query as it is written, or is called it: with 1, no other file is before it.
 	Exact float64
 	Both  float64 // more of it for one that declares it and is called it
 	Plain float64 // idf of a word that is all of a file's name
@@ -37,7 +36,7 @@ type Weights struct {
 // DefaultWeights were chosen on judged queries over 31 projects in 19 languages
 // and on the tuning half of older ones; see DESIGN.md.
 var DefaultWeights = Weights{
-	Words: 1, Chunk: 0.4, Coherence: 0.1, Stem: 0.7, Prefix: 0.6, Whole: 1.2, Plain: 0.54, Dirs: 0.48, Rare: 0.3, Names: 0.4, Exact: 1, Both: 0.3,
+	Words: 1, Chunk: 0.4, Coherence: 0.1, Stem: 0.7, Prefix: 0.6, Whole: 1.2, Plain: 0.54, Dirs: 0.48, Names: 0.4, Exact: 1, Both: 0.3,
 	Meaning: 0.5, Around: 0.36, Fade: 10, Cosine: 0.25,
 	Test: 0.5, Example: 0.6, Generated: 0.7, Compat: 0.6, Changes: 0.6, Docs: 0.75, Surface: 0.75, Again: 0.5,
 }
@@ -67,14 +66,14 @@ func (s *searching) rank() {
 		c.names, c.namesChunk = c.bestNames()
 		c.symbolChunk = -1
 		if name, ok := declared[c.number()]; ok {
-			c.symbolChunk, c.exact, c.spelled, c.rare = name.chunk, name.exact, name.spelled, name.rare
+			c.symbolChunk, c.exact, c.spelled = name.chunk, name.exact, name.spelled
 		}
 		c.plain, c.both = s.alike[d.stem], c.exact && s.identifiers[d.stem]
 		if s.identifiers[d.stem] {
 			c.exact, c.spelled = true, true
 		}
 		c.penalty = penalty(w, d.kinds&^asked)
-		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Rare*c.rare + w.Names*c.names + w.Plain*c.plain
+		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Names*c.names + w.Plain*c.plain
 	}
 	s.fuse(w)
 	s.raiseExact(w)

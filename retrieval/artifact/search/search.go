@@ -22,7 +22,6 @@ type candidate struct {
 	exact       bool  // declares, or is named like, an identifier of the query
 	spelled     bool  // as the query writes it
 	both        bool  // declares it and is named like it
-	rare        float64
 	plain       float64
 	names       float64
 	namesChunk  int32

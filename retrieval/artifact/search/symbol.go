@@ -4,18 +4,15 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // name is a declared name that a query looks like.
 type name struct {
 	asked
-	words   int     // of the query that make it up
-	rare    float64 // idf of these, each by how rare it is
-	exact   bool    // the query asks for it by name, and few declare it
-	spelled bool    // as the query writes it
-	written string  // by the query, of one word
+	words   int    // of the query that make it up
+	exact   bool   // the query asks for it by name, and few declare it
+	spelled bool   // as the query writes it
+	written string // by the query, of one word
 	holding int
 }
 
@@ -43,7 +40,7 @@ func (s *searching) names() []name {
 			if holding == 0 {
 				continue
 			}
-			n := name{asked: a, holding: holding, words: j + 1 - i, rare: s.rarity(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)}
+			n := name{asked: a, holding: holding, words: j + 1 - i, exact: holding <= mostDefining && s.named(i, j)}
 			if n.spelled = n.exact; i == j {
 				n.written = s.written[i]
 			}
@@ -61,16 +58,6 @@ func (q *question) weightOf(word string) (best float64) {
 		}
 	}
 	return best
-}
-
-// rarity is the idf of words together, each times its share of the most there is:
-// a name that is a common word says little of what it declares.
-func (s *searching) rarity(words []string) (sum float64) {
-	for _, w := range words {
-		idf := s.weightOf(w)
-		sum += idf * idf
-	}
-	return sum / bm25.IDF(s.ix.sums.docs, 0)
 }
 
 // declares is what a document declares of the names that a query looks like: the
@@ -116,29 +103,18 @@ func (s *searching) declarations(names []name) map[int32]declares {
 	return found
 }
 
-// spells tells whether a chunk declares a name of the written one's parts, as
-// get_user_name is of getUserName and Sqlite is not of SQLite, and whether it is
-// written so.
+// spells tells whether a chunk declares a name in as many parts as the written one
+// has, as get_user_name is of getUserName and Sqlite is not of SQLite, and whether it
+// is written so.
 func (v *view) spells(chunk int32, written string) (alike, same bool) {
-	parts := spaced(written)
+	var buffer [2][8][2]int
+	parts, whole := len(partsOf(written, buffer[0][:0])), wholeOf(written)
 	for symbol := range strings.SplitSeq(v.chunks[chunk].symbols, "\n") {
 		last := symbol[strings.LastIndexAny(symbol, ".:#/ ")+1:]
 		same = same || last == written
-		alike = alike || same || spaced(last) == parts || spaced(symbol) == parts
+		alike = alike || same || wholeOf(last) == whole && len(partsOf(last, buffer[1][:0])) == parts
 	}
 	return alike, same
-}
-
-// spaced is a text's words, cut at humps and underscores, in lower case.
-func spaced(text string) string {
-	var out []byte
-	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		var buffer [8][2]int
-		for _, p := range partsOf(word, buffer[:0]) {
-			out = append(appendLower(out, word[p[0]:p[1]]), ' ')
-		}
-	}
-	return string(out)
 }
 
 // eachHolding calls f for each posting of a declared name, with the first chunk
