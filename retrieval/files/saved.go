@@ -36,7 +36,7 @@ const (
 	savedWindow = 1 << 20
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 10
+	analysisVersion = 11
 )
 
 // savedProject is what is saved before its files, which come one by one, and the
