@@ -23,8 +23,8 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
-	"github.com/writbus/writ/projections/audit/leaving"
-	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/projections/hub"
+	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
@@ -141,7 +141,7 @@ func arrivals(h *hubtest.Hub) (took func() []time.Duration) {
 	var all []time.Duration
 	_, err := h.As(rights.AdminUser).Subscribe("writ.at.>", func(m *nats.Msg) {
 		for _, line := range bytes.Split(m.Data, []byte("\n"))[1:] {
-			var c leaving.Copy
+			var c hubcopies.Copy
 			if json.Unmarshal(line, &c) == nil && c.Type != "" {
 				mu.Lock()
 				all = append(all, time.Since(c.Time))
@@ -193,14 +193,14 @@ func TestTeam(t *testing.T) {
 	alice.join(h, h.URLs())
 	bob.join(h, "tls://"+way.Address)
 	folder := t.TempDir()
-	watching := team.WitnessOptions{
-		Access: team.Access{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA}, Folder: folder, Now: time.Now, Out: t.Output(),
+	watching := hub.WitnessOptions{
+		Access: hub.Access{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA}, Folder: folder, Now: time.Now, Out: t.Output(),
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var running sync.WaitGroup
 	running.Go(func() {
-		if _, err := team.Watch(ctx, watching); err != nil {
+		if _, err := hub.Watch(ctx, watching); err != nil {
 			t.Error(err)
 		}
 	})
@@ -238,8 +238,8 @@ func TestTeam(t *testing.T) {
 		})
 	}
 	h.Eventually("the witness has its last turn", func() error { // not during an election
-		all, err := team.Watch(t.Context(), watching)
-		if err == nil && (len(all) != 2 || team.Found(all) != nil) {
+		all, err := hub.Watch(t.Context(), watching)
+		if err == nil && (len(all) != 2 || hub.Found(all) != nil) {
 			t.Errorf("the witness: %+v", all)
 		}
 		return err
@@ -346,7 +346,7 @@ func (m *member) compareHub(h *hubtest.Hub) {
 			continue
 		}
 		for _, line := range bytes.Split(one.Data, []byte("\n"))[1:] {
-			var c leaving.Copy
+			var c hubcopies.Copy
 			if err := json.Unmarshal(line, &c); err != nil {
 				m.t.Fatal(err)
 			}

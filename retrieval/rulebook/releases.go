@@ -13,9 +13,9 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -26,16 +26,16 @@ var takingReleases = schemas.Writ("release")
 type Releases struct {
 	book *Book
 	mu   sync.Mutex
-	kept bus.Kept[release.State]
-	now  atomic.Pointer[release.State] // as it was read last
+	kept bus.Kept[rulerelease.State]
+	now  atomic.Pointer[rulerelease.State] // as it was read last
 }
 
 func newReleases(b *Book, o Options) *Releases {
-	return &Releases{book: b, kept: bus.Kept[release.State]{Conn: o.Conn, Log: o.Log, Aggregate: schemas.Releases(), Evolve: release.Evolve}}
+	return &Releases{book: b, kept: bus.Kept[rulerelease.State]{Conn: o.Conn, Log: o.Log, Aggregate: schemas.Releases(), Evolve: rulerelease.Evolve}}
 }
 
 // refresh reads what the log says. The caller holds the lock.
-func (f *Releases) refresh(ctx context.Context) (release.State, error) {
+func (f *Releases) refresh(ctx context.Context) (rulerelease.State, error) {
 	state, _, err := f.kept.Refresh(ctx)
 	if err == nil {
 		f.now.Store(&state)
@@ -45,7 +45,7 @@ func (f *Releases) refresh(ctx context.Context) (release.State, error) {
 
 // State is what is followed. What the log has of it is read once, before the first
 // decision; what cannot be read is nothing.
-func (f *Releases) State(ctx context.Context) release.State {
+func (f *Releases) State(ctx context.Context) rulerelease.State {
 	if state := f.now.Load(); state != nil {
 		return *state
 	}
@@ -92,8 +92,8 @@ func (f *Releases) Act(ctx context.Context, r schemas.ReleaseRequest) (reply sch
 
 // take brings the rules of a release in. The release is in the log before its rules:
 // where the daemon ends in between, taking it again brings the rest.
-func (f *Releases) take(ctx context.Context, state release.State, r schemas.ReleaseRequest) (reply schemas.ReleaseReply, err error) {
-	var taken release.Release
+func (f *Releases) take(ctx context.Context, state rulerelease.State, r schemas.ReleaseRequest) (reply schemas.ReleaseReply, err error) {
+	var taken rulerelease.Release
 	var sum, key string
 	actor, record := takingReleases, []schemas.Payload{}
 	if r.Act == schemas.ReleaseFollow {
@@ -118,7 +118,7 @@ func (f *Releases) take(ctx context.Context, state release.State, r schemas.Rele
 		record = append(record, taken.Taken(sum))
 	}
 	for _, p := range record {
-		if _, err := f.kept.Decide(ctx, actor, func(release.State) ([]schemas.Payload, error) { return []schemas.Payload{p}, nil }); err != nil {
+		if _, err := f.kept.Decide(ctx, actor, func(rulerelease.State) ([]schemas.Payload, error) { return []schemas.Payload{p}, nil }); err != nil {
 			return reply, err
 		}
 	}
@@ -135,7 +135,7 @@ func (f *Releases) take(ctx context.Context, state release.State, r schemas.Rele
 		reasons[t.ID] = t.Reason
 	}
 	if err := f.drop(ctx, taken.Release, func(id string) (reason string, out bool) {
-		return cmp.Or(reasons[id], "it is not in release "+taken.Text()), !slices.ContainsFunc(taken.Rules, func(r release.Rule) bool { return r.ID == id })
+		return cmp.Or(reasons[id], "it is not in release "+taken.Text()), !slices.ContainsFunc(taken.Rules, func(r rulerelease.Rule) bool { return r.ID == id })
 	}, &reply.Retired); err != nil {
 		return reply, err
 	}
@@ -154,7 +154,7 @@ func (f *Releases) released(ctx context.Context, id string, c rule.Command, chan
 
 // read reads the rules of a release. One that does not hold refuses all of
 // them: what is left out nobody would miss.
-func (f *Releases) read(r release.Release) ([]corpus.File, error) {
+func (f *Releases) read(r rulerelease.Release) ([]corpus.File, error) {
 	var all []schemas.RuleFile
 	named := map[string]bool{}
 	for _, one := range r.Rules {
@@ -196,7 +196,7 @@ func (f *Releases) wholly(all []schemas.RuleFile) (files []corpus.File, refused 
 }
 
 // leave follows a name no more, and takes out what came of it.
-func (f *Releases) leave(ctx context.Context, state release.State, name string) (reply schemas.ReleaseReply, err error) {
+func (f *Releases) leave(ctx context.Context, state rulerelease.State, name string) (reply schemas.ReleaseReply, err error) {
 	// Whoever left before, and was stopped in the middle, leaves again.
 	of := state[name]
 	if _, err := state.Find(name); err != nil && !of.Left {
@@ -206,7 +206,7 @@ func (f *Releases) leave(ctx context.Context, state release.State, name string) 
 		return reply, err
 	}
 	if !of.Left {
-		if _, err := f.kept.Decide(ctx, atTerminal, func(release.State) ([]schemas.Payload, error) {
+		if _, err := f.kept.Decide(ctx, atTerminal, func(rulerelease.State) ([]schemas.Payload, error) {
 			return []schemas.Payload{schemas.ReleaseLeft{Name: name}}, nil
 		}); err != nil {
 			return reply, err
@@ -251,14 +251,14 @@ func (f *Releases) draft(r schemas.ReleaseRequest) (reply schemas.ReleaseReply, 
 	for _, file := range r.Files {
 		content[file.Path] = file.Content
 	}
-	made := release.Release{
-		Release: schemas.Release{Name: r.Name, Layer: r.Layer, Number: r.Number}, Made: f.book.now().Truncate(time.Second), Key: r.Key, Rules: []release.Rule{}, Terms: r.Terms,
+	made := rulerelease.Release{
+		Release: schemas.Release{Name: r.Name, Layer: r.Layer, Number: r.Number}, Made: f.book.now().Truncate(time.Second), Key: r.Key, Rules: []rulerelease.Rule{}, Terms: r.Terms,
 	}
 	for _, file := range files {
-		made.Rules = append(made.Rules, release.Rule{ID: file.Rule.ID, Path: file.Path, Content: content[file.Path]})
+		made.Rules = append(made.Rules, rulerelease.Rule{ID: file.Rule.ID, Path: file.Path, Content: content[file.Path]})
 	}
-	slices.SortFunc(made.Rules, func(a, b release.Rule) int { return strings.Compare(a.ID, b.ID) })
-	reply.Draft, err = release.Draft(made, r.Envelope, r.Reason)
+	slices.SortFunc(made.Rules, func(a, b rulerelease.Rule) int { return strings.Compare(a.ID, b.ID) })
+	reply.Draft, err = rulerelease.Draft(made, r.Envelope, r.Reason)
 	if err != nil {
 		return reply, schemas.Faultf(schemas.CodeRefused, "nothing is released: %v", err)
 	}

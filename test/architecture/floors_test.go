@@ -53,6 +53,7 @@ var floors = map[string]floor{
 	"retrieval/mapped":        adapter,
 	"retrieval/files":         service,
 	"retrieval/rulebook":      service,
+	"retrieval/rulerelease":   adapter,
 
 	"observer":                  core,
 	"observer/model":            adapter,

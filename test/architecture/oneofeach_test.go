@@ -19,7 +19,7 @@ var oneOfEach = map[string]struct {
 }{
 	"os.Rename": {"schemas/atomicfile", map[string]string{
 		"bus/backup":               "puts a folder in place",
-		"projections/audit/move":   "puts a folder in place",
+		"projections/relocate":     "puts a folder in place",
 		"retrieval/fulltext":       "puts a folder in place",
 		"retrieval/embed/hub":      "puts a folder in place",
 		"enforcement/host/install": "moves the user's own settings aside",

@@ -46,7 +46,7 @@ echo "two daemons whose logs lie on a cluster of three servers, moved there and 
 if [ "$(uname)" = Linux ] && [ "$kills" -ge 100 ]; then
 	WRIT_TEAM_ROUNDS=1 simulate ./test '^TestAFullDiskOnOneNode$' -v
 	WRIT_TEAM_CUT=3600 simulate ./test '^TestMembersInNamespaces$' -v
-	WRIT_TEAM_MEMBERS=50 simulate ./projections/audit/team '^TestManyMembers$' -v
+	WRIT_TEAM_MEMBERS=50 simulate ./projections/hub '^TestManyMembers$' -v
 fi
 [ "$(uname)" != Linux ] || [ "$kills" -lt 100 ] || WRIT_DIRECT_ROUNDS="$((kills / 5 + 3))" simulate ./test '^TestDirect$' -v
 echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"

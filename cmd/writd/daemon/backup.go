@@ -10,7 +10,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/audit/ledger"
-	"github.com/writbus/writ/projections/audit/move"
+	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -20,7 +20,7 @@ func (d *Daemon) openBackups() {
 	if err != nil {
 		d.warn(err.Error())
 	}
-	instance, err := move.DaemonID(d.layout.Root)
+	instance, err := relocate.DaemonID(d.layout.Root)
 	if err != nil {
 		d.warn(err.Error())
 	}

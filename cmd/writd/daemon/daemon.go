@@ -34,9 +34,9 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/ledger"
-	"github.com/writbus/writ/projections/audit/move"
-	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/projections/hub"
 	"github.com/writbus/writ/projections/pebblestore"
+	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/files/library"
 	"github.com/writbus/writ/retrieval/rulebook"
@@ -87,8 +87,8 @@ type Daemon struct {
 	confined  *bus.Conn        // those of programs that run confined, where these have a door of their own
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
-	place     move.Place
-	claim     *move.Claim // of the streams of another's; nil for its own
+	place     relocate.Place
+	claim     *relocate.Claim // of the streams of another's; nil for its own
 	backups   *objects.Keeper
 	runtime   *projections.Runtime
 	views     views
@@ -103,7 +103,7 @@ type Daemon struct {
 	graph     *graph.Service
 	files     *library.Library
 	audit     *ledger.Auditor
-	team      *team.Member
+	team      *hub.Member
 	archive   *ledger.Archiver // nil where nothing leaves from here
 	restAsked chan struct{}    // filled when much memory is to be given back
 
@@ -251,7 +251,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 
 // beginTeam brings what leaves to the hub, if one is joined.
 func beginTeam(ctx context.Context, d *Daemon) (stop func(), err error) {
-	o := team.Options{
+	o := hub.Options{
 		Folder: d.layout.Root, Credentials: d.layout.Credentials(), Log: d.reading, Clean: redact.Text, Now: d.now,
 		Outside: d.server == nil, Grown: func(s schemas.Stream, than int64) (string, int64, []evidence.Hash, error) {
 			return ledger.Grown(d.audit, s, than)
@@ -260,7 +260,7 @@ func beginTeam(ctx context.Context, d *Daemon) (stop func(), err error) {
 	}
 	o.Hub, o.Reached = d.server.Hub()
 	if o.Key, o.Public, o.Seed, err = ledger.Signer(d.audit); err == nil {
-		d.team, stop, err = team.Begin(ctx, o)
+		d.team, stop, err = hub.Begin(ctx, o)
 	}
 	return stop, err
 }
@@ -373,7 +373,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	hub, err := team.Hub(d.layout.Root, d.layout.Credentials())
+	hub, err := hub.Hub(d.layout.Root, d.layout.Credentials())
 	if err != nil {
 		d.warn("nothing is brought to the hub: " + err.Error()) // it works as alone
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/projections/audit/move"
+	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // settle finds out where the log lies: in the settings is where it is looked for.
 func settle(d *Daemon) error {
 	s := &d.settings
-	at := move.NATS{CA: s.NATSCA, Cert: s.NATSCert, Key: s.NATSKey, Replicas: s.Replicas}
+	at := relocate.NATS{CA: s.NATSCA, Cert: s.NATSCert, Key: s.NATSKey, Replicas: s.Replicas}
 	if s.NATSURL != "" {
 		var err error
 		if at.URL, _, err = withoutUser(s.NATSURL); err != nil {
@@ -31,7 +31,7 @@ func settle(d *Daemon) error {
 		}
 	}
 	_, noLog := os.Stat(d.layout.Log())
-	p, err := move.Settle(d.layout.Root, d.layout.Credentials(), at, noLog == nil)
+	p, err := relocate.Settle(d.layout.Root, d.layout.Credentials(), at, noLog == nil)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
@@ -83,7 +83,7 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", config.ErrSettings, err)
 	}
-	if d.endpoint.Daemon, err = move.DaemonID(d.layout.Root); err != nil {
+	if d.endpoint.Daemon, err = relocate.DaemonID(d.layout.Root); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	o.Daemon, o.Archive = d.endpoint.Daemon, bus.NewArchive(filepath.Join(d.layout.Root, "archive"))
@@ -92,7 +92,7 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	}
 	d.endpoint.URL, d.endpoint.TLS = address, at.TLS(d.layout.Root)
 	d.place.URL = address
-	if d.claim, err = move.Take(ctx, d.conn, d.layout.Root, d.place, d.endpoint.Daemon, retention(d.settings)); err != nil {
+	if d.claim, err = relocate.Take(ctx, d.conn, d.layout.Root, d.place, d.endpoint.Daemon, retention(d.settings)); err != nil {
 		d.disconnect()
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/reach"
-	"github.com/writbus/writ/projections/audit/move"
+	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -101,7 +101,7 @@ func TestStreamsOfAnotherAreRefused(t *testing.T) {
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.MemoryLimit, settings.NATSURL = t.TempDir(), 0, address
 	err = Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
-	if !errors.Is(err, move.ErrElsewhere) || !strings.Contains(err.Error(), endpoint.Daemon) || strings.Contains(err.Error(), "secret") {
+	if !errors.Is(err, relocate.ErrElsewhere) || !strings.Contains(err.Error(), endpoint.Daemon) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a second daemon: %v", err)
 	}
 	if status, err := call[schemas.Status](first, first.admin, schemas.SvcStatus, bus.None{}); err != nil || status.DataDir != first.data || status.Durability != elsewhere {
@@ -125,7 +125,7 @@ func TestStreamsOfAnotherAreRefused(t *testing.T) {
 	}
 	settings.DataDir = first.data
 	err = Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
-	if !errors.Is(err, move.ErrElsewhere) {
+	if !errors.Is(err, relocate.ErrElsewhere) {
 		t.Errorf("the first, whose streams another one has: %v", err)
 	}
 }

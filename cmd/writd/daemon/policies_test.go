@@ -10,7 +10,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/projections/audit/release"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -23,7 +23,7 @@ func (p *publisher) under(terms schemas.ReleaseTerms) []byte {
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
-	raw, err := release.Seal(reply.Draft, p.key)
+	raw, err := rulerelease.Seal(reply.Draft, p.key)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}

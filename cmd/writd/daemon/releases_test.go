@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/release"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -47,7 +47,7 @@ func (p *publisher) release(texts ...string) []byte {
 	if err != nil {
 		p.w.t.Fatal(err)
 	}
-	raw, err := release.Seal(reply.Draft, p.key)
+	raw, err := rulerelease.Seal(reply.Draft, p.key)
 	if err != nil {
 		p.w.t.Fatal(err)
 	}

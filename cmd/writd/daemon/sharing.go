@@ -6,7 +6,7 @@ import (
 
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/sharedmemory"
-	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/projections/hub"
 )
 
 // beginSharing opens the memory that is shared, and exchanges it with the hub, if one is
@@ -17,7 +17,7 @@ func beginSharing(ctx context.Context, d *Daemon) (*sharedmemory.Service, func()
 		Persons: func(ctx context.Context) []string { return d.rules.Releases().State(ctx).Persons(d.now()) },
 	}
 	o.Hub, o.Reached = d.server.Hub()
-	is, err := team.Load(d.layout.Root)
+	is, err := hub.Load(d.layout.Root)
 	if err != nil || is.Member == "" {
 		o.Hub = nil // the team's service says why
 	}

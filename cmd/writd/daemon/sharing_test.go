@@ -20,9 +20,9 @@ import (
 	"github.com/writbus/writ/observer/observation/scope"
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/projections/audit/ledger"
-	"github.com/writbus/writ/projections/audit/release"
+	"github.com/writbus/writ/projections/hubcopies"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -45,7 +45,7 @@ func newSharer(t *testing.T, h *hubtest.Hub, name string) *sharer {
 	}
 	data := t.TempDir()
 	if h != nil {
-		put(t, filepath.Join(data, "team.json"), fmt.Sprintf(`{"url":%q,"member":%q,"ca":%q,"list":%q}`, h.URLs(), name, h.CA, leaving.ListDigest()))
+		put(t, filepath.Join(data, "team.json"), fmt.Sprintf(`{"url":%q,"member":%q,"ca":%q,"list":%q}`, h.URLs(), name, h.CA, hubcopies.ListDigest()))
 		put(t, filepath.Join(data, "credentials", "team.json"), hubtest.Credential(name))
 		if err := os.Chmod(filepath.Join(data, "credentials", "team.json"), 0o600); err != nil {
 			t.Fatal(err)
@@ -425,7 +425,7 @@ func TestMemoryIsSharedByAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := release.Seal(draft.Draft, p.key)
+	raw, err := rulerelease.Seal(draft.Draft, p.key)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/projections/audit/commit"
+	"github.com/writbus/writ/projections/audit/gitcommit"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -89,7 +89,7 @@ func (t Tree) read(path string) (file schemas.CheckFile, ok bool, err error) {
 // Changed asks git what differs from a commit, HEAD where none is given, or what is
 // staged, and adds files that git does not know yet whole. Paths limit it.
 func (t Tree) Changed(ctx context.Context, paths []string, base string, staged bool) (files []schemas.CheckFile, diff string, err error) {
-	r := commit.Repository{Dir: t.Dir, Env: t.Env}
+	r := gitcommit.Repository{Dir: t.Dir, Env: t.Env}
 	top, err := r.Git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, "", err

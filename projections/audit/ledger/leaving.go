@@ -13,7 +13,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections/audit"
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -45,9 +45,9 @@ func copies(ctx context.Context, a *Auditor, to io.Writer) (n int64, unread int,
 	if err != nil {
 		return 0, 0, err
 	}
-	copier, out := leaving.Copier{Clean: a.Clean, Secret: seed}, leaving.NewWriter(to)
-	var all []leaving.Copy
-	for _, s := range leaving.Streams() {
+	copier, out := hubcopies.Copier{Clean: a.Clean, Secret: seed}, hubcopies.NewWriter(to)
+	var all []hubcopies.Copy
+	for _, s := range hubcopies.Streams() {
 		err := a.Log.Follow(ctx, s, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 			for _, r := range records {
 				var err error

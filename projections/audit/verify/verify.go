@@ -20,7 +20,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -66,12 +66,12 @@ func Signatures(ctx context.Context, log Log, s schemas.Stream, take func(schema
 }
 
 // Copies holds a file of copies that left a log against what was signed of them; is
-// says whether it is one. It returns leaving.ErrFile.
-func Copies(file []byte, key note.Verifier) (read leaving.Read, is bool, err error) {
+// says whether it is one. It returns hubcopies.ErrFile.
+func Copies(file []byte, key note.Verifier) (read hubcopies.Read, is bool, err error) {
 	if !bytes.HasPrefix(file, []byte(`{"stream":`)) && !bytes.HasPrefix(file, []byte(`{"checkpoint":`)) {
 		return read, false, nil
 	}
-	read, err = leaving.Verify(bytes.NewReader(file), key)
+	read, err = hubcopies.Verify(bytes.NewReader(file), key)
 	return read, true, err
 }
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/attest"
-	"github.com/writbus/writ/projections/audit/commit"
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/release"
+	"github.com/writbus/writ/projections/audit/gitcommit"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -55,7 +55,7 @@ Trailers of writ git install are resolved, too.`,
 
 func (a attests) attest(ctx context.Context, revision, out string, beside bool) error {
 	const what = "attest"
-	r := commit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
+	r := gitcommit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
 	d, err := r.Difference(ctx, revision)
 	if err != nil {
 		return client.Refused(what, err.Error(), "Name a commit or a range of this repository.")
@@ -88,14 +88,14 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 	}
 	for _, one := range all {
 		if one.Wrote > 0 {
-			a.Printf("%s: %s wrote %s of these as committed\n", commit.TrailerSession, client.Printable(one.Session), client.Plural(one.Wrote, "file", "files"))
+			a.Printf("%s: %s wrote %s of these as committed\n", gitcommit.TrailerSession, client.Printable(one.Session), client.Plural(one.Wrote, "file", "files"))
 		} else {
-			a.Printf("%s: %s wrote none of these files as committed, as far as this log knows\n", commit.TrailerSession, client.Printable(one.Session))
+			a.Printf("%s: %s wrote none of these files as committed, as far as this log knows\n", gitcommit.TrailerSession, client.Printable(one.Session))
 		}
 	}
 	switch {
 	case beside:
-		a.Printf("kept beside %.12s; to share it: git push origin refs/notes/%s\n", d.Commit, commit.NotesRef)
+		a.Printf("kept beside %.12s; to share it: git push origin refs/notes/%s\n", d.Commit, gitcommit.NotesRef)
 	case out != "":
 		a.Printf("written to %s\n", out)
 	default:
@@ -177,7 +177,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	}
 	v := attestVerified{}
 	if f.release != "" {
-		if v.Release, err = (release.Desk{Dir: a.Env.Dir}).Judge(ctx, f.release, f.root, a.Env.Now(), &policy); err != nil {
+		if v.Release, err = (rulerelease.Desk{Dir: a.Env.Dir}).Judge(ctx, f.release, f.root, a.Env.Now(), &policy); err != nil {
 			return client.Refused(what, err.Error(), "Name the newest release with --release, and its key with --root.")
 		}
 	}
@@ -185,7 +185,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	if err != nil {
 		return err
 	}
-	r := commit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
+	r := gitcommit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
 	d, err := r.Difference(ctx, revision)
 	if err != nil {
 		return client.Refused(what, err.Error(), "Name a commit or a range of this repository.")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/attest"
-	"github.com/writbus/writ/projections/audit/commit"
+	"github.com/writbus/writ/projections/audit/gitcommit"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -78,10 +78,10 @@ func (g gitHooks) uninstallCommand() *cobra.Command {
 	}
 }
 
-func (g gitHooks) place(ctx context.Context, what string, shared bool) (commit.Hook, error) {
-	at, err := commit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}.HookOf(ctx, shared)
+func (g gitHooks) place(ctx context.Context, what string, shared bool) (gitcommit.Hook, error) {
+	at, err := gitcommit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}.HookOf(ctx, shared)
 	switch {
-	case errors.Is(err, commit.ErrShared):
+	case errors.Is(err, gitcommit.ErrShared):
 		return at, client.Refused(what, err.Error(), "Other repositories use it, too: `writ git install --shared` installs there.")
 	case err != nil:
 		return at, client.Refused(what, err.Error(), "It needs Git, and the work tree of a repository around this folder.")
@@ -107,7 +107,7 @@ func (g gitHooks) hookCommand() *cobra.Command {
 // keep anybody from committing: the message then has no trailer.
 func (g gitHooks) commit(ctx context.Context, message string) error {
 	const what = "git commit"
-	r := commit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}
+	r := gitcommit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}
 	d, err := r.Staged(ctx)
 	if err != nil {
 		return client.Refused(what, err.Error(), "")
@@ -144,9 +144,9 @@ func (g gitHooks) commit(ctx context.Context, message string) error {
 	if len(sessions) == 0 {
 		return nil
 	}
-	args = append(args, "--trailer", commit.TrailerLog+": "+s.Predicate.Log)
+	args = append(args, "--trailer", gitcommit.TrailerLog+": "+s.Predicate.Log)
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		args = append(args, "--trailer", commit.TrailerSession+": "+id)
+		args = append(args, "--trailer", gitcommit.TrailerSession+": "+id)
 	}
 	if _, err := r.Git(ctx, append(args, message)...); err != nil {
 		return client.Refused(what, err.Error(), "")

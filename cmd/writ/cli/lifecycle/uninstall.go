@@ -8,7 +8,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/host/install"
-	"github.com/writbus/writ/projections/audit/commit"
+	"github.com/writbus/writ/projections/audit/gitcommit"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {
@@ -67,7 +67,7 @@ DIR is the top of its repository. The log keeps what happened.`,
 // withoutCommits takes the hook of commits out of the repository whose top is root,
 // and says so. One that other repositories use stays.
 func (a *app) withoutCommits(ctx context.Context, root string) (said string, err error) {
-	r := commit.Repository{Dir: root, Env: a.Env.Vars}
+	r := gitcommit.Repository{Dir: root, Env: a.Env.Vars}
 	if below, err := r.Git(ctx, "rev-parse", "--show-prefix"); err != nil || below != "" {
 		return "", nil //nolint:nilerr // no repository, or one that others are guarded in
 	}
@@ -75,7 +75,7 @@ func (a *app) withoutCommits(ctx context.Context, root string) (said string, err
 	if err != nil {
 		return "", nil //nolint:nilerr // it serves others
 	}
-	if said, err = at.Uninstall(); err != nil || said == commit.Absent {
+	if said, err = at.Uninstall(); err != nil || said == gitcommit.Absent {
 		return "", err
 	}
 	return at.Path + ": " + said, nil

@@ -13,8 +13,8 @@ import (
 
 	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/audit/leaving"
-	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/projections/hub"
+	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -28,15 +28,15 @@ func (a *app) act(act, short string) *cobra.Command {
 
 func (a *app) ask(cmd *cobra.Command, r schemas.TeamRequest) error {
 	return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "team "+r.Act, schemas.SvcTeam, r, func(reply schemas.TeamReply) error {
-		return errors.Join(a.Print(reply, func() { a.Printf("%s", team.Told(r.Act, reply)) }), team.Wrong(reply))
+		return errors.Join(a.Print(reply, func() { a.Printf("%s", hub.Told(r.Act, reply)) }), hub.Wrong(reply))
 	})
 }
 
 func (a *app) joinCommand() *cobra.Command {
-	r, creds, yes := schemas.TeamRequest{Act: schemas.TeamJoin, List: leaving.ListDigest()}, "", false
+	r, creds, yes := schemas.TeamRequest{Act: schemas.TeamJoin, List: hubcopies.ListDigest()}, "", false
 	c := &cobra.Command{
 		Use: "join URL --creds FILE", Short: "Bring what may leave to a hub, after showing what that is",
-		Long:    team.JoinWords,
+		Long:    hub.JoinWords,
 		Example: "  writ team join tls://hub.example.org:7422 --creds alice.creds --ca hub.pem",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,12 +44,12 @@ func (a *app) joinCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r.URL, r.Credential, r.Member = args[0], raw, cmp.Or(r.Member, team.NameIn(raw))
+			r.URL, r.Credential, r.Member = args[0], raw, cmp.Or(r.Member, hub.NameIn(raw))
 			if r.CA != "" {
 				r.CA = a.Env.Absolute(r.CA)
 			}
 			if !yes || !a.JSON {
-				a.Printf("%s", team.WhatLeaves(r))
+				a.Printf("%s", hub.WhatLeaves(r))
 			}
 			if !yes {
 				if answer, err := a.AskLine(bufio.NewReader(a.In), "Join? (yes/no) "); err != nil || strings.TrimSpace(answer) != "yes" {
@@ -77,7 +77,7 @@ func (a *app) credential(what, name string) (string, error) {
 }
 
 // reach has a command read how to reach a hub as somebody other than a member.
-func (a *app) reach(c *cobra.Command, to *team.Access) (read func(what, url string) error) {
+func (a *app) reach(c *cobra.Command, to *hub.Access) (read func(what, url string) error) {
 	var creds string
 	c.Flags().StringVar(&creds, "creds", "", "`file` with what is signed in with at the hub")
 	c.Flags().StringVar(&to.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
@@ -95,11 +95,11 @@ func (a *app) reach(c *cobra.Command, to *team.Access) (read func(what, url stri
 }
 
 func (a *app) witnessCommand() *cobra.Command {
-	var o team.WitnessOptions
+	var o hub.WitnessOptions
 	var read func(what, url string) error
 	c := &cobra.Command{
 		Use: "witness URL --creds FILE --dir DIR", Short: "Look at what members bring to a hub, and cosign what holds",
-		Long:    team.WitnessWords,
+		Long:    hub.WitnessWords,
 		Example: "  writ team witness tls://hub.example.org:4222 --creds witness.creds --dir /srv/writ-witness",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -112,11 +112,11 @@ func (a *app) witnessCommand() *cobra.Command {
 			o.Folder, o.Now, o.Out = a.Env.Absolute(o.Folder), a.Env.Now, a.Err
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			all, err := team.Watch(ctx, o)
+			all, err := hub.Watch(ctx, o)
 			if err != nil {
 				return client.Refused("team witness", client.OneLine(err.Error()), "")
 			}
-			return errors.Join(client.Each(a.Client, all, "", func() error { a.Printf("%s", team.Witnessed(all)); return nil }), team.Found(all))
+			return errors.Join(client.Each(a.Client, all, "", func() error { a.Printf("%s", hub.Witnessed(all)); return nil }), hub.Found(all))
 		},
 	}
 	read = a.reach(c, &o.Access)
@@ -128,12 +128,12 @@ func (a *app) witnessCommand() *cobra.Command {
 
 func (a *app) manifestCommand() *cobra.Command {
 	var m rights.Manifest
-	var to team.Access
+	var to hub.Access
 	var apply string
 	var read func(what, url string) error
 	c := &cobra.Command{
 		Use: "manifest --member NAME…", Short: "Write what a NATS' administrator applies to make a hub of it",
-		Long:    team.ManifestWords,
+		Long:    hub.ManifestWords,
 		Example: "  writ team manifest --member alice --member bob --replicas 3 > writ.conf\n  writ team manifest --member alice --member bob --replicas 3 --apply tls://hub.example.org:4222 --creds hub-admin.creds",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -145,7 +145,7 @@ func (a *app) manifestCommand() *cobra.Command {
 			}
 			err := read("team manifest", apply)
 			if err == nil {
-				if err = team.Apply(cmd.Context(), m, to); err != nil {
+				if err = hub.Apply(cmd.Context(), m, to); err != nil {
 					return client.Refused("team manifest", client.OneLine(err.Error()), "")
 				}
 				a.Printf("The streams %s and %s are there.\n", rights.Copies, rights.Seen)

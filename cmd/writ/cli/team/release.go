@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/audit/release"
 	"github.com/writbus/writ/retrieval/corpus/folder"
+	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -19,8 +19,8 @@ func (a *app) releaseCommand() *cobra.Command {
 		a.makeCommand(), a.showCommand(), a.followCommand(), a.updateCommand(), a.leaveCommand(), a.proposeCommand(), a.reviewCommand())
 }
 
-func (a *app) desk(act string) release.Desk {
-	return release.Desk{Dir: a.Env.Dir, Ask: func(ctx context.Context, r schemas.ReleaseRequest) (schemas.ReleaseReply, error) {
+func (a *app) desk(act string) rulerelease.Desk {
+	return rulerelease.Desk{Dir: a.Env.Dir, Ask: func(ctx context.Context, r schemas.ReleaseRequest) (schemas.ReleaseReply, error) {
 		return client.AskWithin[schemas.ReleaseReply](ctx, a.Client, client.RoleAdmin, "team release "+act, client.ImportBudget, schemas.SvcRelease, r)
 	}}
 }
@@ -35,7 +35,7 @@ func (a *app) done(act string, reply schemas.ReleaseReply, err error) error {
 			until := ""
 			if f.Terms.Until != "" {
 				until = ", until " + f.Terms.Until
-				if release.Expired(f.Terms, a.Env.Now()) {
+				if rulerelease.Expired(f.Terms, a.Env.Now()) {
 					until += ", which is over: its persons and policies count no more"
 				}
 			}
@@ -71,7 +71,7 @@ Put what is written into a folder or behind a URL.`,
 				return client.Explain("team release make", err)
 			}
 			if terms != "" {
-				if r.Terms, err = release.ReadTerms(a.Env.Absolute(terms)); err != nil {
+				if r.Terms, err = rulerelease.ReadTerms(a.Env.Absolute(terms)); err != nil {
 					return client.Explain("team release make", err)
 				}
 			}
@@ -147,9 +147,9 @@ func (a *app) updateCommand() *cobra.Command {
 	}
 }
 
-func (a *app) proposals(act string) release.Proposals {
+func (a *app) proposals(act string) rulerelease.Proposals {
 	what := "team release " + act
-	return release.Proposals{
+	return rulerelease.Proposals{
 		Desk: a.desk(act),
 		Export: func(ctx context.Context, r schemas.RuleExportRequest) (schemas.RuleExportPage, error) {
 			return client.Ask[schemas.RuleExportPage](ctx, a.Client, client.RoleHook, what, schemas.SvcRuleExport, r)
@@ -161,7 +161,7 @@ func (a *app) proposals(act string) release.Proposals {
 }
 
 func (a *app) proposeCommand() *cobra.Command {
-	var p release.Proposal
+	var p rulerelease.Proposal
 	var out string
 	c := &cobra.Command{
 		Use: "propose ID --to NAME --reason TEXT", Short: "Offer a rule of yours to who releases, as a signed file",

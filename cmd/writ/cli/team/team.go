@@ -16,8 +16,8 @@ import (
 
 	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/audit/leaving"
-	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/projections/hub"
+	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -44,7 +44,7 @@ const maxCredential = 64 << 10
 func (a *app) credentialCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "credential ROLE FILE|-", Short: "Keep how a role signs in, in the system's keyring",
-		Long:      team.CredentialWords,
+		Long:      hub.CredentialWords,
 		Example:   "  writ team credential daemon daemon.creds\n  writ team credential hook - < hook.nk",
 		ValidArgs: oskeyring.Roles,
 		Args:      cobra.ExactArgs(2),
@@ -74,12 +74,12 @@ func (a *app) leavingCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "leaving", Short: "Show what of the log may leave this machine, or write it",
-		Long:    team.LeavingWords,
+		Long:    hub.LeavingWords,
 		Example: "  writ team leaving\n  writ team leaving --out copies.jsonl && writ audit verify copies.jsonl",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if out == "" {
-				return client.Each(a.Client, leaving.Kinds(), "", func() error { a.Printf("%s", team.KindsText("")); return nil })
+				return client.Each(a.Client, hubcopies.Kinds(), "", func() error { a.Printf("%s", hub.KindsText("")); return nil })
 			}
 			reply, err := client.AskWithin[schemas.LeavingReply](cmd.Context(), a.Client, client.RoleAdmin, "team leaving", time.Hour,
 				schemas.SvcLeaving, schemas.LeavingRequest{File: a.Env.Absolute(out)})
