@@ -67,7 +67,7 @@ func TestWhatIsNotUnderstoodIsLeft(t *testing.T) {
 
 // early are the packages that are initialised before fmt, strings and
 // path/filepath can be, in Go's order.
-var early = []string{"bytes", "errors", "io", "io/fs", "maps", "os", "os/signal", "path", "runtime", "slices", "strconv", "sync", "syscall", "unsafe"}
+var early = []string{"bytes", "cmp", "errors", "io", "io/fs", "maps", "os", "os/signal", "path", "runtime", "slices", "strconv", "sync", "syscall", "unsafe"}
 
 // TestNothingLateIsImported holds the list that makes confinement quick.
 func TestNothingLateIsImported(t *testing.T) {
