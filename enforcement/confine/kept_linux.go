@@ -114,7 +114,13 @@ func fork(s *startup) (pid int, ends int32, errno syscall.Errno) {
 		afterFork()
 		return int(copied), ends, errno
 	}
-	s.stay()
+	// One after the other, not one within the other: what may not grow the stack has
+	// less than 800 bytes of it, and frames are largest on arm64.
+	command := s.begin()
+	if command == 0 {
+		s.become()
+	}
+	s.stay(command)
 	return 0, 0, 0
 }
 
@@ -147,21 +153,27 @@ func (s *startup) fail(what uint32, errno syscall.Errno) {
 	}
 }
 
-// stay begins the command and waits for its end, and that of all it started. Signals
-// reach none of its code: they are blocked, and two are asked for.
+// begin makes the copy that becomes the command, and returns its number, in that copy
+// 0.
 //
 //go:norace
 //go:nosplit
-func (s *startup) stay() {
+func (s *startup) begin() (command uintptr) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
 	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles, nil)
 	if errno != 0 {
 		s.fail(toldNoStart, errno)
 	}
-	if command == 0 {
-		s.become()
-	}
+	return command
+}
+
+// stay waits for the end of the command, and of all it started. Signals reach none of
+// its code: they are blocked, and two are asked for.
+//
+//go:norace
+//go:nosplit
+func (s *startup) stay(command uintptr) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 	s.tell(toldBegun, uint32(command))
 	var how uint32
