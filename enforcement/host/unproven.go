@@ -35,12 +35,12 @@ var (
 	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
 		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
 		assign invite enable disable toggle unset lock unlock move copy clone fork checkout stash rebase cherry invoke trigger dispatch emit mark cancel mount register
-		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune`)
+		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune pop increment decrement`)
 	// acts are things as often as deeds: after a verb of reading they are things.
 	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
-		download commit merge schedule call record complete archive attach build compile tag close open interact out`)
+		download upgrade sync scaffold vote commit merge schedule call record complete archive attach build compile tag close open interact out`)
 	// thingsToo are verbs of reading that are things where a deed stands behind them.
-	thingsToo = words(`preview status tree`)
+	thingsToo = words(`preview status tree poll head tail`)
 	joins     = words(`and or then`)
 	// resolved are things that are changed by being resolved.
 	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
@@ -53,18 +53,24 @@ var (
 // Keys of an input, by what their values are.
 var (
 	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec hook hooks pager editor executable binary interpreter entrypoint
-		pre_command post_command preprocessor external_diff ext_diff difftool`)
+		pre_command post_command pre_process post_process preprocessor callback on_complete on_success on_error external_diff ext_diff difftool`)
 	codeNames    = words(`code expression function js javascript python snippet program source_code lambda page_function`)
 	queryNames   = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
 	replaceNames = words(`rewrite replacement replace replace_with replace_text new_text new_string new_str new_name new_content new_value edits patch`)
 	// argumentNames hold what a program is given behind its name.
 	argumentNames = words(`args arguments flags options opts params extra_args parameters revision rev ref refs range target base head commit branch resource selector path_spec pathspec`)
-	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode`)
-	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name`)
+	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode request_type request_method command_type then`)
+	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name sink tofile`)
 	// What goes out and a place, in one key, is where something is written.
-	outgoing      = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local`)
-	places        = words(`path file dir directory folder location to in into`)
-	switched      = words(`fix update install persist export dump download store`) // beside writes
+	outgoing  = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local artifact artifacts sink`)
+	places    = words(`path file dir directory folder location to in into`)
+	switched  = words(`fix update install persist export dump download store`) // beside writes
+	offered   = words(`dry_run dryrun read_only readonly`)
+	nothing   = words(`false no none off 0 never`)
+	variables = words(`env environment env_vars environment_variables`)
+	contents  = words(`content contents file_text file_content`)
+	// sought may begin with whatever is looked for.
+	sought        = words(`pattern patterns regex query queries q search search_term text term keyword keywords string content body thought prompt message`)
 	folderNames   = words(`working_directory workdir working_dir cwd directory dir dir_path project_path`)
 	besideCommand = words(`timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
 	databases     = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
@@ -73,6 +79,7 @@ var (
 	// captures are words of tools that keep what they look at in a file.
 	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile`)
 	pathNames = words(`path file file_path filepath`)
+	fetching  = words(`read get view show fetch open cat head tail retrieve list`)
 	seekers   = words(`search find lookup resolve recall`)
 	// ownTools are those of Writ's own server, which the daemon judges.
 	ownTools = words(`query recall status propose advance_phase`)
@@ -191,11 +198,15 @@ type argument struct {
 	tool, server []string
 	files        bool // it writes the files that it names
 	reads        bool // its name says that it reads
+	placed       bool // it is given a path
 	seen         int
 }
 
 // of says what of an input is more than reading takes.
 func (a *argument) of(input map[string]json.RawMessage) string {
+	for key := range input {
+		a.placed = a.placed || pathNames[keyWords(key)]
+	}
 	for _, key := range slices.Sorted(maps.Keys(input)) {
 		var value any
 		if json.Unmarshal(input[key], &value) != nil {
@@ -214,7 +225,11 @@ func (a *argument) look(key string, value any, depth int) string {
 	}
 	switch value := value.(type) {
 	case bool:
-		if value && (has(key, writes) || has(key, switched)) {
+		if value && (has(key, writes) || has(key, switched)) || !value && offered[key] {
+			return "it is told to " + key
+		}
+	case float64:
+		if value != 0 && (writes[key] || switched[key]) {
 			return "it is told to " + key
 		}
 	case string:
@@ -226,6 +241,9 @@ func (a *argument) look(key string, value any, depth int) string {
 			}
 		}
 	case map[string]any:
+		if variables[key] && len(value) > 0 {
+			return "it is given variables of a program"
+		}
 		for _, k := range slices.Sorted(maps.Keys(value)) {
 			if why := a.look(keyWords(k), value[k], depth+1); why != "" {
 				return why
@@ -240,9 +258,12 @@ const maxLooked = 2000
 
 var (
 	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
+	oneOption = lazyregexp.New(`^--\w[\w-]*=\S`)
+	noPath    = lazyregexp.New("[;|`<>\n]|&&|\\$\\(")
+	aFile     = lazyregexp.New(`^[^@:]*\.[A-Za-z]\w{0,5}$`)
 	picture   = lazyregexp.New(`^[\w-][\w .-]*\.(?:png|jpe?g|webp|pdf)$`)
 	// programOptions have a program write a file, or run another one.
-	programOptions  = lazyregexp.New(`(?:^|\s)(?:--(?:\w+-)*(?:out|output|outfile|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexf](?:[=\s\w/.]|$))`)
+	programOptions  = lazyregexp.New(`^\w+(?:\.\w+)+=|(?:^|\s)(?:--outp?u?t?=|--(?:\w+-)*(?:out|output|outfile|fix|kubeconfig|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexfiw](?:[=\s\w/.]|$))`)
 	harmlessOptions = lazyregexp.New(`(?:^|\s)(?:--no-[\w-]+|(?:-o|--output|--format)[= ]?(?:json|ya?ml|wide|name|text|table|csv)|-e|-c|-x)(?:\s|$)`)
 	shellSigns      = lazyregexp.New("[;|&`<>\n]|\\$\\(")
 	formats         = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
@@ -257,19 +278,25 @@ func (a *argument) text(key, value string, depth int) string {
 		return "it is given a command"
 	case a.files:
 		return "" // the content of a file may be anything
-	case codeNames[key] && !plainWord.MatchString(value):
+	case codeNames[key] && (value[0] == '-' || !plainWord.MatchString(value)):
 		return "it is given code"
 	case queryNames[key] && !a.asks(key, value):
 		return "it is given a query that may write"
 	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
 		return "it is told to " + value[:min(len(value), 40)]
-	case a.reads && replaceNames[key]:
-		return "it is given a replacement"
+	case a.reads && (replaceNames[key] || a.placed && contents[key] && a.fetches()):
+		return "it is given what it may write"
+	case (writes[key] || switched[key]) && plainWord.MatchString(value) && !nothing[strings.ToLower(value)]:
+		return "it is told to " + key
+	case !has(key, sought) && !argumentNames[key] && oneOption.MatchString(value), pathNames[key] && (strings.HasPrefix(value, "--") || noPath.MatchString(value)):
+		return "it is given an option, or a command, for another value"
+	case !queryNames[key] && a.ofDatabase() && writingStatement.MatchString(value):
+		return "it is given a query that may write"
 	case argumentNames[key] && (programOptions.MatchString(harmlessOptions.ReplaceAllString(value, " ")) || shellSigns.MatchString(value)):
 		return "it is given options that may write, or run another program"
 	case pathNames[key] && slices.ContainsFunc(a.tool, func(w string) bool { return captures[w] }) && !picture.MatchString(value):
 		return "it is given a file to write"
-	case (outputNames[key] || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
+	case (outputNames[key] || key == "to" && a.placed && a.fetches() && aFile.MatchString(value) || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
 		return "it is given a file to write"
 	}
 	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
@@ -291,12 +318,21 @@ func has(key string, some map[string]bool) bool {
 	return slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return some[w] })
 }
 
+// fetches reports whether a tool hands out what there is, and is given nothing to judge.
+func (a *argument) fetches() bool {
+	return slices.ContainsFunc(a.tool, func(w string) bool { return fetching[w] })
+}
+
+// ofDatabase reports whether a tool, or its server, is named after a database.
+func (a *argument) ofDatabase() bool {
+	return slices.ContainsFunc(slices.Concat(a.tool, a.server), func(w string) bool { return databases[w] })
+}
+
 // asks reports whether a query only reads. One for a database has to be one of
 // reading; one that may as well be words to search for has to hold no statement
 // that writes.
 func (a *argument) asks(key, query string) bool {
-	isDatabase := func(w string) bool { return databases[w] }
-	if key != "query" && key != "queries" && key != "q" || slices.ContainsFunc(a.tool, isDatabase) || slices.ContainsFunc(a.server, isDatabase) || strings.Join(a.tool, "_") == "read_query" {
+	if key != "query" && key != "queries" && key != "q" || a.ofDatabase() || strings.Join(a.tool, "_") == "read_query" {
 		return readsQuery(query)
 	}
 	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(query)
