@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -41,6 +42,7 @@ var (
 		download upgrade sync scaffold vote commit merge schedule call record complete archive attach build compile tag close open interact out`)
 	// thingsToo are verbs of reading that are things where a deed stands behind them.
 	thingsToo = words(`preview status tree poll head tail`)
+	filed     = words(`file files diff patch line lines text code symbol block folder directory`) // what an unknown tool of a host's changes by its name
 	joins     = words(`and or then`)
 	// resolved are things that are changed by being resolved.
 	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
@@ -128,10 +130,7 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 // FilesByName says of a tool's name that it changes files, or what is in them.
 func FilesByName(name string) bool {
 	all := nameWords(name)
-	return slices.ContainsFunc(all, func(w string) bool { return writes[w] }) &&
-		slices.ContainsFunc(all, func(w string) bool {
-			return slices.Contains([]string{"file", "files", "diff", "patch", "line", "lines", "text", "code", "symbol", "block", "folder", "directory"}, w)
-		})
+	return some(all, writes) && some(all, filed)
 }
 
 // symbolWide names tools that write more files than they name.
@@ -177,20 +176,19 @@ func readingName(tool, server []string) bool {
 	for len(tool) > 1 && (leadingNouns[tool[0]] || slices.Contains(server, tool[0])) && !(len(tool) > 1 && reads[tool[0]]) {
 		tool = tool[1:]
 	}
-	if len(tool) == 0 || slices.ContainsFunc(tool, func(w string) bool { return writes[w] }) {
+	if len(tool) == 0 || some(tool, writes) {
 		return false
 	}
 	if !reads[tool[0]] {
 		return len(tool) == 1 && lookedAt[tool[0]]
 	}
-	if tool[0] == "resolve" && slices.ContainsFunc(tool, func(w string) bool { return resolved[w] }) {
+	if tool[0] == "resolve" && some(tool, resolved) {
 		return false
 	}
 	if acted := tool[0] + " " + tool[min(1, len(tool)-1)]; thingsToo[tool[0]] && acts[tool[min(1, len(tool)-1)]] || acted == "check out" || acted == "check in" {
 		return false
 	}
-	acting := slices.ContainsFunc(tool, func(w string) bool { return acts[w] })
-	return !acting || !slices.ContainsFunc(tool, func(w string) bool { return joins[w] })
+	return !some(tool, acts) || !some(tool, joins)
 }
 
 // argument looks through what a tool is given.
@@ -204,10 +202,9 @@ type argument struct {
 
 // of says what of an input is more than reading takes.
 func (a *argument) of(input map[string]json.RawMessage) string {
-	for key := range input {
-		a.placed = a.placed || pathNames[keyWords(key)]
-	}
-	for _, key := range slices.Sorted(maps.Keys(input)) {
+	keys := slices.Sorted(maps.Keys(input))
+	a.placed = slices.ContainsFunc(keys, func(key string) bool { return pathNames[keyWords(key)] })
+	for _, key := range keys {
 		var value any
 		if json.Unmarshal(input[key], &value) != nil {
 			return "its input cannot be read"
@@ -229,9 +226,7 @@ func (a *argument) look(key string, value any, depth int) string {
 			return "it is told to " + key
 		}
 	case float64:
-		if value != 0 && (writes[key] || switched[key]) {
-			return "it is told to " + key
-		}
+		return a.text(key, strconv.FormatFloat(value, 'f', -1, 64), depth)
 	case string:
 		return a.text(key, value, depth)
 	case []any:
@@ -280,23 +275,21 @@ func (a *argument) text(key, value string, depth int) string {
 		return "" // the content of a file may be anything
 	case codeNames[key] && (value[0] == '-' || !plainWord.MatchString(value)):
 		return "it is given code"
-	case queryNames[key] && !a.asks(key, value):
+	case queryNames[key] && !a.asks(key, value), !queryNames[key] && some(slices.Concat(a.tool, a.server), databases) && writingStatement.MatchString(value):
 		return "it is given a query that may write"
 	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
 		return "it is told to " + value[:min(len(value), 40)]
-	case a.reads && (replaceNames[key] || a.placed && contents[key] && a.fetches()):
+	case a.reads && (replaceNames[key] || a.placed && contents[key] && some(a.tool, fetching)):
 		return "it is given what it may write"
 	case (writes[key] || switched[key]) && plainWord.MatchString(value) && !nothing[strings.ToLower(value)]:
 		return "it is told to " + key
 	case !has(key, sought) && !argumentNames[key] && oneOption.MatchString(value), pathNames[key] && (strings.HasPrefix(value, "--") || noPath.MatchString(value)):
 		return "it is given an option, or a command, for another value"
-	case !queryNames[key] && a.ofDatabase() && writingStatement.MatchString(value):
-		return "it is given a query that may write"
 	case argumentNames[key] && (programOptions.MatchString(harmlessOptions.ReplaceAllString(value, " ")) || shellSigns.MatchString(value)):
 		return "it is given options that may write, or run another program"
-	case pathNames[key] && slices.ContainsFunc(a.tool, func(w string) bool { return captures[w] }) && !picture.MatchString(value):
+	case pathNames[key] && some(a.tool, captures) && !picture.MatchString(value):
 		return "it is given a file to write"
-	case (outputNames[key] || key == "to" && a.placed && a.fetches() && aFile.MatchString(value) || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
+	case (outputNames[key] || key == "to" && a.placed && some(a.tool, fetching) && aFile.MatchString(value) || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
 		return "it is given a file to write"
 	}
 	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
@@ -313,26 +306,18 @@ func setting(name string, input map[string]json.RawMessage) bool {
 	return (input["value"] != nil || input["values"] != nil) && has(keyWords(name), settings)
 }
 
-// has says that a word of a key is one of some.
-func has(key string, some map[string]bool) bool {
-	return slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return some[w] })
-}
+// has says that a word of a key is one of a set.
+func has(key string, set map[string]bool) bool { return some(strings.Split(key, "_"), set) }
 
-// fetches reports whether a tool hands out what there is, and is given nothing to judge.
-func (a *argument) fetches() bool {
-	return slices.ContainsFunc(a.tool, func(w string) bool { return fetching[w] })
-}
-
-// ofDatabase reports whether a tool, or its server, is named after a database.
-func (a *argument) ofDatabase() bool {
-	return slices.ContainsFunc(slices.Concat(a.tool, a.server), func(w string) bool { return databases[w] })
+func some(list []string, set map[string]bool) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return set[w] })
 }
 
 // asks reports whether a query only reads. One for a database has to be one of
 // reading; one that may as well be words to search for has to hold no statement
 // that writes.
 func (a *argument) asks(key, query string) bool {
-	if key != "query" && key != "queries" && key != "q" || a.ofDatabase() || strings.Join(a.tool, "_") == "read_query" {
+	if key != "query" && key != "queries" && key != "q" || some(slices.Concat(a.tool, a.server), databases) || strings.Join(a.tool, "_") == "read_query" {
 		return readsQuery(query)
 	}
 	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(query)
