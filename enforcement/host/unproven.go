@@ -328,6 +328,7 @@ var (
 	beginsQuery      = lazyregexp.New(`(?is)^\s*\(*\s*(?:select|with|explain|show|describe|desc|values|match|optional\s+match|return|unwind|query\b|\{|pragma\s+(?:\w+\.)?(?:(?:table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|integrity_check|quick_check)\s*(?:\(\s*['"]?[\w.]*['"]?\s*\))?|database_list|user_version|schema_version|journal_mode|page_size|page_count|encoding|foreign_keys|compile_options|function_list|collation_list)\s*;?\s*$)`)
 	writesInQuery    = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
 	calledInQuery    = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)
+	withInQuery      = lazyregexp.New(`(?i)^\s*with\s+(?:recursive\s+)?\w+`)
 	graphQuery       = lazyregexp.New(`^\s*(?:query\b|\{)`)
 	dollarQuote      = lazyregexp.New(`\$\w*\$`)
 	quotedInQuery    = lazyregexp.New(`'[^']*'`)
@@ -363,8 +364,8 @@ func readsQuery(query string) bool {
 	if graphQuery.MatchString(query) {
 		return true // of GraphQL, whose fields take arguments like calls
 	}
-	for _, call := range calledInQuery.Regexp().FindAllStringSubmatch(query, -1) {
-		if !queryCalls[strings.ToLower(call[1])] && !strings.Contains(strings.ToLower(query), "with "+strings.ToLower(call[1])) {
+	for _, call := range calledInQuery.Regexp().FindAllStringSubmatch(withInQuery.Regexp().ReplaceAllString(query, ""), -1) {
+		if !queryCalls[strings.ToLower(call[1])] {
 			return false
 		}
 	}

@@ -202,6 +202,8 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"mcp__x__list_items", `{"env":"prod"}`, "read"},
 		{"mcp__x__list_items", `{"onComplete":"touch a.go"}`, "given"},
 		{"mcp__postgres__query", `{"text":"DROP TABLE x"}`, "given"},
+		{"mcp__postgres__query", `{"sql":"WITH lo_export AS (SELECT 1) SELECT lo_export(1, 'src/a.go')"}`, "given"},
+		{"mcp__postgres__query", `{"sql":"WITH RECURSIVE t(n) AS (SELECT 1) SELECT n FROM t"}`, "read"},
 		{"mcp__think__think", `{"thought":"we drop table x"}`, "read"},
 	} {
 		payload, err := json.Marshal(map[string]any{
