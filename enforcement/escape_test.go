@@ -12,7 +12,7 @@ import (
 func escapeLayout() (Layout, func(string) (string, bool)) {
 	links := map[string]string{
 		"/p/out": "/tmp/d/e", "/tmp/in": "/p/src", "/tmp/file": "/p/main.go", "/tmp/tree/l": "/p/main.go",
-		"/home/dev/data": "/home/dev/.local/state",
+		"/home/dev/data": "/home/dev/.local/state", "/p/sys": "/usr/share/x", "/p/sub/key": "/home/dev/key",
 	}
 	layout := Layout{Project: "/p", Home: "/home/dev", DataDir: "/home/dev/.local/state/writ", Temp: []string{"/tmp"}}
 	return layout, func(p string) (string, bool) { l, ok := links[p]; return l, ok }
@@ -174,6 +174,7 @@ func TestPlainLinesReadWhereNoLinkIsLaid(t *testing.T) {
 		"docker compose ps | grep x": true, "jq '.paths[\"/x\"]' a.json": true, "git log origin/main --since='2 days ago'": true, "cut -d/ -f1 notes.txt": true,
 		"cat /tmp/x": false, "cat " + layout.Home + "/notes.txt": false, "head -3 /var/tmp/x": false, "cd /tmp && cat x": false, "cd /tmp; cd x; wc -l y": false, "cat ../other/x": false,
 		"cat /proc/self/fd/3": false, "cat /proc/7/environ": false, "cat out/a": false, "docker ps; cat /tmp/x": false, "git diff --no-index main.go /tmp/x": false, "diff --from-file=/tmp/x a": false, "grep -f /tmp/x a": false,
+		"cd sys/../sub && cat key": false, "cd sys/../sub && cat main.go": true, "cd /tmp/x && docker compose ps": false, "cd /tmp/x; docker-compose logs": false, "cd /tmp/x && docker ps": true,
 	} {
 		if got := Inspect(layout, "/p", command, nil, readlink); got.Plain != plain {
 			t.Errorf("%s: plain is %v (%s)", command, got.Plain, got.Effect)

@@ -164,20 +164,24 @@ var kernelFile = regexp.MustCompile(`^/proc/[a-z]+$`)
 func (r resolver) strays(l Layout, line string) bool {
 	dirs := []string{r.dir}
 	for _, words := range PlainCommands(line) {
-		if words[0] != "cd" && !shell.ReadsFiles(words) {
-			continue
+		if words[0] != "cd" && !shell.ReadsFiles(words) && !strings.HasSuffix(words[0], "compose") && (len(words) < 2 || words[1] != "compose") {
+			continue // compose reads what stands in its folder
 		}
 		for _, word := range words[1:] {
 			_, value, _ := strings.Cut(word, "=")
 			for _, dir := range dirs[:len(dirs):len(dirs)] {
 				if words[0] == "cd" {
-					dirs = append(dirs, Resolve(word, dir, r.home, r.readlink))
+					// A shell takes a name and ".." for nothing, also where the name is a link.
+					for _, to := range []string{word, Resolve(word, dir, r.home, nil)} {
+						dirs = append(dirs, Resolve(to, dir, r.home, r.readlink))
+					}
 				} else if r.away(l, dir, word) || r.away(l, dir, strings.TrimPrefix(value, "@")) {
 					return true
 				}
 			}
 		}
-		if len(dirs) > maxStray {
+		slices.Sort(dirs)
+		if dirs = slices.Compact(dirs); len(dirs) > maxStray {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -35,12 +36,13 @@ var (
 	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
 		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
 		assign invite enable disable toggle unset lock unlock move copy clone fork checkout stash rebase cherry invoke trigger dispatch emit mark cancel mount register
-		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune`)
+		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune pop increment decrement`)
 	// acts are things as often as deeds: after a verb of reading they are things.
 	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
-		download commit merge schedule call record complete archive attach build compile tag close open interact out`)
+		download upgrade sync scaffold vote commit merge schedule call record complete archive attach build compile tag close open interact out`)
 	// thingsToo are verbs of reading that are things where a deed stands behind them.
-	thingsToo = words(`preview status tree`)
+	thingsToo = words(`preview status tree poll head tail`)
+	filed     = words(`file files diff patch line lines text code symbol block folder directory`) // what an unknown tool of a host's changes by its name
 	joins     = words(`and or then`)
 	// resolved are things that are changed by being resolved.
 	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
@@ -53,18 +55,24 @@ var (
 // Keys of an input, by what their values are.
 var (
 	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec hook hooks pager editor executable binary interpreter entrypoint
-		pre_command post_command preprocessor external_diff ext_diff difftool`)
+		pre_command post_command pre_process post_process preprocessor callback on_complete on_success on_error external_diff ext_diff difftool`)
 	codeNames    = words(`code expression function js javascript python snippet program source_code lambda page_function`)
 	queryNames   = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
 	replaceNames = words(`rewrite replacement replace replace_with replace_text new_text new_string new_str new_name new_content new_value edits patch`)
 	// argumentNames hold what a program is given behind its name.
 	argumentNames = words(`args arguments flags options opts params extra_args parameters revision rev ref refs range target base head commit branch resource selector path_spec pathspec`)
-	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode`)
-	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name`)
+	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode request_type request_method command_type then`)
+	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name sink tofile`)
 	// What goes out and a place, in one key, is where something is written.
-	outgoing      = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local`)
-	places        = words(`path file dir directory folder location to in into`)
-	switched      = words(`fix update install persist export dump download store`) // beside writes
+	outgoing  = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local artifact artifacts sink`)
+	places    = words(`path file dir directory folder location to in into`)
+	switched  = words(`fix update install persist export dump download store`) // beside writes
+	offered   = words(`dry_run dryrun read_only readonly`)
+	nothing   = words(`false no none off 0 never`)
+	variables = words(`env environment env_vars environment_variables`)
+	contents  = words(`content contents file_text file_content`)
+	// sought may begin with whatever is looked for.
+	sought        = words(`pattern patterns regex query queries q search search_term text term keyword keywords string content body thought prompt message`)
 	folderNames   = words(`working_directory workdir working_dir cwd directory dir dir_path project_path`)
 	besideCommand = words(`timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
 	databases     = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
@@ -73,6 +81,7 @@ var (
 	// captures are words of tools that keep what they look at in a file.
 	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile`)
 	pathNames = words(`path file file_path filepath`)
+	fetching  = words(`read get view show fetch open cat head tail retrieve list`)
 	seekers   = words(`search find lookup resolve recall`)
 	// ownTools are those of Writ's own server, which the daemon judges.
 	ownTools = words(`query recall status propose advance_phase`)
@@ -121,10 +130,7 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 // FilesByName says of a tool's name that it changes files, or what is in them.
 func FilesByName(name string) bool {
 	all := nameWords(name)
-	return slices.ContainsFunc(all, func(w string) bool { return writes[w] }) &&
-		slices.ContainsFunc(all, func(w string) bool {
-			return slices.Contains([]string{"file", "files", "diff", "patch", "line", "lines", "text", "code", "symbol", "block", "folder", "directory"}, w)
-		})
+	return some(all, writes) && some(all, filed)
 }
 
 // symbolWide names tools that write more files than they name.
@@ -170,20 +176,19 @@ func readingName(tool, server []string) bool {
 	for len(tool) > 1 && (leadingNouns[tool[0]] || slices.Contains(server, tool[0])) && !(len(tool) > 1 && reads[tool[0]]) {
 		tool = tool[1:]
 	}
-	if len(tool) == 0 || slices.ContainsFunc(tool, func(w string) bool { return writes[w] }) {
+	if len(tool) == 0 || some(tool, writes) {
 		return false
 	}
 	if !reads[tool[0]] {
 		return len(tool) == 1 && lookedAt[tool[0]]
 	}
-	if tool[0] == "resolve" && slices.ContainsFunc(tool, func(w string) bool { return resolved[w] }) {
+	if tool[0] == "resolve" && some(tool, resolved) {
 		return false
 	}
 	if acted := tool[0] + " " + tool[min(1, len(tool)-1)]; thingsToo[tool[0]] && acts[tool[min(1, len(tool)-1)]] || acted == "check out" || acted == "check in" {
 		return false
 	}
-	acting := slices.ContainsFunc(tool, func(w string) bool { return acts[w] })
-	return !acting || !slices.ContainsFunc(tool, func(w string) bool { return joins[w] })
+	return !some(tool, acts) || !some(tool, joins)
 }
 
 // argument looks through what a tool is given.
@@ -191,12 +196,15 @@ type argument struct {
 	tool, server []string
 	files        bool // it writes the files that it names
 	reads        bool // its name says that it reads
+	placed       bool // it is given a path
 	seen         int
 }
 
 // of says what of an input is more than reading takes.
 func (a *argument) of(input map[string]json.RawMessage) string {
-	for _, key := range slices.Sorted(maps.Keys(input)) {
+	keys := slices.Sorted(maps.Keys(input))
+	a.placed = slices.ContainsFunc(keys, func(key string) bool { return pathNames[keyWords(key)] })
+	for _, key := range keys {
 		var value any
 		if json.Unmarshal(input[key], &value) != nil {
 			return "its input cannot be read"
@@ -214,9 +222,11 @@ func (a *argument) look(key string, value any, depth int) string {
 	}
 	switch value := value.(type) {
 	case bool:
-		if value && (has(key, writes) || has(key, switched)) {
+		if value && (has(key, writes) || has(key, switched)) || !value && offered[key] {
 			return "it is told to " + key
 		}
+	case float64:
+		return a.text(key, strconv.FormatFloat(value, 'f', -1, 64), depth)
 	case string:
 		return a.text(key, value, depth)
 	case []any:
@@ -226,6 +236,9 @@ func (a *argument) look(key string, value any, depth int) string {
 			}
 		}
 	case map[string]any:
+		if variables[key] && len(value) > 0 {
+			return "it is given variables of a program"
+		}
 		for _, k := range slices.Sorted(maps.Keys(value)) {
 			if why := a.look(keyWords(k), value[k], depth+1); why != "" {
 				return why
@@ -240,9 +253,12 @@ const maxLooked = 2000
 
 var (
 	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
+	oneOption = lazyregexp.New(`^--\w[\w-]*=\S`)
+	noPath    = lazyregexp.New("[;|`<>\n]|&&|\\$\\(")
+	aFile     = lazyregexp.New(`^[^@:]*\.[A-Za-z]\w{0,5}$`)
 	picture   = lazyregexp.New(`^[\w-][\w .-]*\.(?:png|jpe?g|webp|pdf)$`)
 	// programOptions have a program write a file, or run another one.
-	programOptions  = lazyregexp.New(`(?:^|\s)(?:--(?:\w+-)*(?:out|output|outfile|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexf](?:[=\s\w/.]|$))`)
+	programOptions  = lazyregexp.New(`^\w+(?:\.\w+)+=|(?:^|\s)(?:--outp?u?t?=|--(?:\w+-)*(?:out|output|outfile|fix|kubeconfig|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexfiw](?:[=\s\w/.]|$))`)
 	harmlessOptions = lazyregexp.New(`(?:^|\s)(?:--no-[\w-]+|(?:-o|--output|--format)[= ]?(?:json|ya?ml|wide|name|text|table|csv)|-e|-c|-x)(?:\s|$)`)
 	shellSigns      = lazyregexp.New("[;|&`<>\n]|\\$\\(")
 	formats         = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
@@ -257,19 +273,23 @@ func (a *argument) text(key, value string, depth int) string {
 		return "it is given a command"
 	case a.files:
 		return "" // the content of a file may be anything
-	case codeNames[key] && !plainWord.MatchString(value):
+	case codeNames[key] && (value[0] == '-' || !plainWord.MatchString(value)):
 		return "it is given code"
-	case queryNames[key] && !a.asks(key, value):
+	case queryNames[key] && !a.asks(key, value), !queryNames[key] && some(slices.Concat(a.tool, a.server), databases) && writingStatement.MatchString(value):
 		return "it is given a query that may write"
 	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
 		return "it is told to " + value[:min(len(value), 40)]
-	case a.reads && replaceNames[key]:
-		return "it is given a replacement"
+	case a.reads && (replaceNames[key] || a.placed && contents[key] && some(a.tool, fetching)):
+		return "it is given what it may write"
+	case (writes[key] || switched[key]) && plainWord.MatchString(value) && !nothing[strings.ToLower(value)]:
+		return "it is told to " + key
+	case !has(key, sought) && !argumentNames[key] && oneOption.MatchString(value), pathNames[key] && (strings.HasPrefix(value, "--") || noPath.MatchString(value)):
+		return "it is given an option, or a command, for another value"
 	case argumentNames[key] && (programOptions.MatchString(harmlessOptions.ReplaceAllString(value, " ")) || shellSigns.MatchString(value)):
 		return "it is given options that may write, or run another program"
-	case pathNames[key] && slices.ContainsFunc(a.tool, func(w string) bool { return captures[w] }) && !picture.MatchString(value):
+	case pathNames[key] && some(a.tool, captures) && !picture.MatchString(value):
 		return "it is given a file to write"
-	case (outputNames[key] || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
+	case (outputNames[key] || key == "to" && a.placed && some(a.tool, fetching) && aFile.MatchString(value) || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
 		return "it is given a file to write"
 	}
 	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
@@ -286,17 +306,18 @@ func setting(name string, input map[string]json.RawMessage) bool {
 	return (input["value"] != nil || input["values"] != nil) && has(keyWords(name), settings)
 }
 
-// has says that a word of a key is one of some.
-func has(key string, some map[string]bool) bool {
-	return slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return some[w] })
+// has says that a word of a key is one of a set.
+func has(key string, set map[string]bool) bool { return some(strings.Split(key, "_"), set) }
+
+func some(list []string, set map[string]bool) bool {
+	return slices.ContainsFunc(list, func(w string) bool { return set[w] })
 }
 
 // asks reports whether a query only reads. One for a database has to be one of
 // reading; one that may as well be words to search for has to hold no statement
 // that writes.
 func (a *argument) asks(key, query string) bool {
-	isDatabase := func(w string) bool { return databases[w] }
-	if key != "query" && key != "queries" && key != "q" || slices.ContainsFunc(a.tool, isDatabase) || slices.ContainsFunc(a.server, isDatabase) || strings.Join(a.tool, "_") == "read_query" {
+	if key != "query" && key != "queries" && key != "q" || some(slices.Concat(a.tool, a.server), databases) || strings.Join(a.tool, "_") == "read_query" {
 		return readsQuery(query)
 	}
 	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(query)
@@ -307,6 +328,7 @@ var (
 	beginsQuery      = lazyregexp.New(`(?is)^\s*\(*\s*(?:select|with|explain|show|describe|desc|values|match|optional\s+match|return|unwind|query\b|\{|pragma\s+(?:\w+\.)?(?:(?:table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|integrity_check|quick_check)\s*(?:\(\s*['"]?[\w.]*['"]?\s*\))?|database_list|user_version|schema_version|journal_mode|page_size|page_count|encoding|foreign_keys|compile_options|function_list|collation_list)\s*;?\s*$)`)
 	writesInQuery    = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
 	calledInQuery    = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)
+	withInQuery      = lazyregexp.New(`(?i)^\s*with\s+(?:recursive\s+)?\w+`)
 	graphQuery       = lazyregexp.New(`^\s*(?:query\b|\{)`)
 	dollarQuote      = lazyregexp.New(`\$\w*\$`)
 	quotedInQuery    = lazyregexp.New(`'[^']*'`)
@@ -342,9 +364,8 @@ func readsQuery(query string) bool {
 	if graphQuery.MatchString(query) {
 		return true // of GraphQL, whose fields take arguments like calls
 	}
-	return !slices.ContainsFunc(calledInQuery.Regexp().FindAllStringSubmatch(query, -1), func(call []string) bool {
-		name := strings.ToLower(call[1])
-		return !queryCalls[name] && !strings.Contains(strings.ToLower(query), "with "+name)
+	return !slices.ContainsFunc(calledInQuery.Regexp().FindAllStringSubmatch(withInQuery.Regexp().ReplaceAllString(query, ""), -1), func(call []string) bool {
+		return !queryCalls[strings.ToLower(call[1])]
 	})
 }
 

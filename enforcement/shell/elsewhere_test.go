@@ -56,7 +56,7 @@ func TestElsewhere(t *testing.T) {
 			"nerdctl run x", "buildah run c touch x", "kubectl exec p -- touch x", "kubectl apply -f x.yml", "kubectl cp p:/x y", "kubectl run x --image=y",
 			"kubectl debug node/x -it --image=y", "kubectl delete pod x", "helm install x y", "lxc exec c -- touch x", "incus exec c touch x",
 			"multipass exec vm touch x", "vagrant ssh -c 'touch x'", "wsl.exe touch x", "limactl shell default touch x", "distrobox enter x -- touch y",
-			"docker ps; docker run x", "systemctl -M box status", "systemctl status x -qMbox", "kubectl get pods --server http://x", "helm list --kube-apiserver http://x", "docker rm $(docker ps -q)", "docker inspect x | docker load",
+			"docker ps; docker run x", "systemctl -M box status", "systemctl status x -qMbox", "kubectl get pods --server http://x", "kubectl cluster-info dump --output-directory=x", "kubectl get pods --cache_dir x", "helm list --kube-apiserver http://x", "docker rm $(docker ps -q)", "docker inspect x | docker load",
 			"npm exec -c 'docker run x'", "git bisect run docker run x", "$(which docker) run x", "node -e \"require('child_process').exec('docker run x')\"",
 		},
 		Machine: {
@@ -74,7 +74,7 @@ func TestElsewhere(t *testing.T) {
 		Setuid: {
 			"sudo ls", "sudo -u bob touch src/a.go", "echo x | sudo -S tee src/a.go", "su - bob -c 'touch src/a.go'", "doas ls", "pkexec ls", "sudoedit src/a.go",
 		},
-		Service: {"systemctl --user start x", "systemctl enable --now x", "supervisorctl restart x", "pm2 start x.js", "service nginx restart", "brew services start x", "loginctl enable-linger"},
+		Service: {"systemctl --user start x", "systemctl --failed stop x", "systemctl enable --now x", "supervisorctl restart x", "pm2 start x.js", "service nginx restart", "brew services start x", "loginctl enable-linger"},
 		Socket: {
 			"curl --unix-socket /var/run/docker.sock http://localhost/containers/json", "curl -s --unix-socket=/run/podman.sock -X POST http://x/y",
 			"curl --abstract-unix-socket x http://y", "nc -U /var/run/docker.sock", "ncat -U /tmp/tmux-0/default", "printf x | nc -NU /run/docker.sock",
@@ -96,6 +96,7 @@ func TestElsewhere(t *testing.T) {
 func TestNotElsewhere(t *testing.T) {
 	for _, c := range []ownCase{
 		r("docker ps"), r("docker ps -a --format '{{.Names}}'"), r("docker images"), r("docker logs --tail 5 web"), r("docker compose ps"), r("docker stats --no-stream"),
+		r("kubectl get pods --output=json"), r("kubectl version --output yaml"), r("helm list --output json"), r("systemctl --failed --no-pager"),
 		r("docker compose -f x.yml logs web"), r("docker compose config"), r("docker inspect web | jq '.[0].State'"), r("kubectl get pods -o wide"), r("kubectl logs -f x"),
 		r("kubectl describe pod x"), r("kubectl top pods"), r("kubectl explain pod"), r("kubectl version"), r("tmux ls"), r("tmux -L other ls"),
 		r("tmux list-panes -a -F '#{pane_id}'"), r("tmux display-message -p '#{session_name}'"), r("tmux show-options -g"), r("tmux -V"), r("screen -ls"), r("screen -list"),

@@ -35,7 +35,7 @@ var plainFirst = map[string]map[string]bool{
 	"docker":  plainDocker, "podman": plainDocker, "nerdctl": plainDocker,
 	"docker-compose": setOfWords("ps logs images top port version ls"),
 	"incus":          setOfWords("list info version"), "lxc": setOfWords("list info version"),
-	"systemctl": setOfWords("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-jobs show cat"),
+	"systemctl": setOfWords("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-jobs show cat --failed"),
 	"loginctl":  setOfWords("list-sessions list-users list-seats session-status user-status seat-status show-session show-user show-seat"),
 	"busctl":    setOfWords("list"), "resolvectl": setOfWords("status query statistics"), "networkctl": setOfWords("status list"),
 	"launchctl": setOfWords("list print"), "crontab": setOfWords("-l"), "screen": setOfWords("-ls -list"),
@@ -70,6 +70,10 @@ func Plain(line string) bool {
 		return false
 	}
 	for _, words := range commands {
+		// Before a subcommand, it is said there that no pager runs, or whose units are meant.
+		for len(words) > 2 && (words[1] == "--no-pager" || words[1] == "--user" && shows[words[0]] == units) {
+			words = append(words[:1:1], words[2:]...)
+		}
 		if !plainPrograms[words[0]] && !beginsPlain(words) || namesMore(words) {
 			return false
 		}
@@ -85,13 +89,13 @@ func beginsPlain(words []string) bool {
 
 // more are the words by which a program reads files that no word names – those of a
 // list, those behind the links in a folder – or a part of a word does, has another
-// program read, runs what is in a word, as zsh's test does, or sets the system's clock:
-// with one of them it is only held that it does no more.
+// program read, reckons with a word, as zsh's test does, goes back, or sets the system's
+// clock: with one of them it is only held that it does no more.
 var more = map[string]*lazyregexp.Regexp{
-	"aws": lazyregexp.New(`fileb?://`), "az": lazyregexp.New(`^(--[^=]*=)?@`), "gcloud": lazyregexp.New(`^--[^=]*file`),
-	"date": lazyregexp.New(`^[0-9]`), "jq": lazyregexp.New(`import|include`), "kubectl": lazyregexp.New(`file=`),
+	"aws": lazyregexp.New(`fileb?://`), "az": lazyregexp.New(`^([^=]*=)?@`), "gcloud": lazyregexp.New(`^--[^=]*file`),
+	"cd": lazyregexp.New(`^[-+]`), "git": lazyregexp.New(`%[-+ ]?G|%\(sig`), "date": lazyregexp.New(`^[0-9]`), "jq": lazyregexp.New(`import|include`), "kubectl": lazyregexp.New(`file=`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
-	"strings": lazyregexp.New(`^@`), "test": lazyregexp.New(`[[$]`),
+	"strings": lazyregexp.New(`^@`), "test": lazyregexp.New(`[[$]|^-t`),
 }
 
 var dereferences = lazyregexp.New(`^-[^-]*R|^--de`)
@@ -111,12 +115,12 @@ var shows = map[string]*lazyregexp.Regexp{
 	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
 	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
 	"find": only(`[0-9].*|[HLPEdx]|O[0-3]|(i?(name|path|wholename|regex|lname)|[acm](min|time)|newer[acmBt]*|x?type|(max|min)depth|size|empty|print0?|printf|prune|not|and|or|o|a|perm|` +
-		`user|group|uid|gid|links|inum|ls|quit|depth|mount|xdev|readable|writable|executable|true|false|samefile|regextype|daystart|noleaf)`),
+		`[ugoa]*[+=][rwxst]+|user|group|uid|gid|links|inum|ls|quit|depth|mount|xdev|readable|writable|executable|true|false|samefile|regextype|daystart|noleaf)`),
 	"jq": only(`[rncsSjaCMeR]+|-(arg|args|argjson|ascii-output|color-output|compact-output|exit-status|indent|join-output|jsonargs|monochrome-output|null-input|raw-input|raw-output|` +
 		`rawfile|seq|slurp|slurpfile|sort-keys|stream|tab|unbuffered|version)`),
 	"rg": only(`[^-Lz]*|-(no-)?(after-context|before-context|byte-offset|case-sensitive|color|column|context|count|count-matches|crlf|engine|files|files-with-matches|` +
 		`files-without-match|filename|fixed-strings|glob|heading|help|hidden|iglob|ignore|ignore-case|ignore-vcs|invert-match|json|line-number|line-regexp|max-columns|` +
-		`max-count|max-depth|messages|multiline|multiline-dotall|null|only-matching|passthru|pcre2|pretty|quiet|regexp|replace|smart-case|sort|sortr|stats|text|threads|` +
+		`max-count|max-depth|max-filesize|messages|multiline|multiline-dotall|null|only-matching|passthru|pcre2|pretty|quiet|regexp|replace|smart-case|sort|sortr|stats|text|threads|` +
 		`trim|type|type-list|type-not|unrestricted|version|vimgrep|with-filename|word-regexp)(=.*)?`),
 	"sort": only(`[^-T]*|-(check|field-separator|general-numeric-sort|human-numeric-sort|ignore-case|ignore-leading-blanks|key|month-sort|numeric-sort|reverse|stable|unique|` +
 		`version-sort|zero-terminated)(=.*)?`),
@@ -128,11 +132,11 @@ var shows = map[string]*lazyregexp.Regexp{
 		`diff-filter|dirstat|dirty|email|error-unmatch|exact-match|exclude|exclude-standard|exit-code|find-copies|find-renames|first-parent|fixed-strings|follow|format|full-diff|` +
 		`full-history|full-index|full-name|full-tree|function-context|git-common-dir|git-dir|glob|graph|grep|heads|histogram|ignore-all-space|ignore-blank-lines|ignore-case|ignored|` +
 		`ignore-space-at-eol|ignore-space-change|ignore-submodules|independent|inter-hunk-context|invert-grep|is-ancestor|is-bare-repository|is-inside-git-dir|is-inside-work-tree|` +
-		`left-only|left-right|line-porcelain|long|match|max-count|max-parents|merge-base|merges|min-parents|minimal|modified|name-only|name-status|no-index|null|numbered|numstat|` +
+		`left-only|left-right|line-porcelain|long|match|max-count|max-parents|merge-base|merges|min-parents|minimal|modified|name-only|no-commit-id|no-ext-diff|no-textconv|objects|name-status|no-index|null|numbered|numstat|` +
 		`octopus|oneline|others|parents|patch|patch-with-stat|patience|pickaxe-all|pickaxe-regex|porcelain|pretty|quiet|raw|reflog|refs|relative|relative-date|remotes|remove-empty|` +
 		`renames|reverse|right-only|shortstat|short|show-cdup|show-prefix|show-stash|show-toplevel|simplify-by-decoration|simplify-merges|since|skip|sparse|stage|staged|stat|summary|` +
 		`symbolic|symbolic-full-name|tags|text|topo-order|unified|unmerged|until|untracked-files|verify|walk-reflogs|word-diff|word-diff-regex)(=.*)?`),
-	"git branch": refs(`arv`, `remotes|show-current`), "git tag": refs(`n0-9`, ``), "git remote": only(`v|-verbose`),
+	"git branch": refs(`arv`, `remotes|show-current`), "git tag": refs(`n0-9`, ``), "git remote": only(`v|-verbose|-all|-push`),
 	"git grep": only(`[^-O][^O]*|-(all-match|and|break|cached|color|column|count|extended-regexp|files-with-matches|files-without-match|fixed-strings|full-name|function-context|` +
 		`heading|ignore-case|invert-match|line-number|max-count|max-depth|name-only|not|null|only-matching|or|perl-regexp|quiet|show-function|text|threads|untracked|word-regexp)(=.*)?`),
 }
@@ -164,6 +168,9 @@ var attached = lazyregexp.New(`^-[^-].+/|^-[^-]/.`)
 // namesMore reports whether words may name a file by a part of a word, or read more
 // than they name.
 func namesMore(words []string) bool {
+	if words[0] == "cd" && len(words) > 2 {
+		return true // of two words zsh makes one
+	}
 	unsure, sure := more[words[0]], shows[words[0]]
 	if own := shows[words[0]+" "+words[min(1, len(words)-1)]]; own != nil {
 		sure = own

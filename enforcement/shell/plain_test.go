@@ -23,6 +23,8 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"cat a | sort -rn -", "git branch -avv --sort=-committerdate", "git tag -n3 --list 'v*'", "git remote -v", "git reflog -3", "git show --stat --oneline HEAD", "git grep -nE 'a|b' -- src",
 		"find . -type f -size -10k -newer a", "tree -aL 2 -I node_modules", "systemctl status --no-pager -n 20 x", "tmux capture-pane -pt x -S -100", "gh run view 1 --log-failed", "jq -rc --arg a b . c",
 		"rg -nC3 --glob '*.go' x", "find . -mtime -7 -not -path './.git/*'", "podman ps -a --format json", "docker logs --tail 5 x", "docker images -q", "kubectl get pods -A -ojson", "kubectl logs -p x --tail=5", "helm list -A", "helm history x --max 3",
+		"git --no-pager log -5", "systemctl --failed --no-pager", "systemctl --user --no-pager status x", "kubectl get pods --output=json", "helm status x --output yaml", "git remote get-url --all x", "git diff --no-ext-diff --shortstat",
+		"git rev-list --objects HEAD", "git diff-tree --no-commit-id --name-only -r HEAD", "find . -perm -u+x", "rg --max-filesize 1M x",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))
@@ -36,7 +38,9 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"docker", "docker run x", "docker exec c ls", "./docker ps", "gh pr create", "gh", "kubectl exec p", "tmux", "tmux send-keys x", "crontab x", "crontab",
 		"date -f/x/y", "date -f x", "date -us 1", "date --set=1", "date 010100002020", "file -fx", "file -bm x y", "file --files-from x", "grep -R x .", "grep -rniR x", "egrep --dereference-recursive x", "grep -f/x/y a",
 		"jq -nf a", "jq -L . .", "jq 'import \"a\" as $x; $x' b", "jq 'include \"a\"; .' b", "kubectl get -f a,b", "kubectl get -ka", "rg -L x", "rg -nz x", "rg --follow x", "diff -r a b", "git ls-files -X/x/y",
-		"aws ec2 describe-images --filters file://x", "strings @plan.md", "ls | strings -n 3 @a", "test 'a[$(x)]' -eq 1", "test x -o 'a[1]' -eq 1",
+		"aws ec2 describe-images --filters file://x", "strings @plan.md", "ls | strings -n 3 @a", "test 'a[$(x)]' -eq 1", "test x -o 'a[1]' -eq 1", "test -t PATH=1",
+		"cd a b", "cd -", "cd +1", "cd -P x", "az vm list -o=@a", "git log '--format=%h %G?'", "git show -s --pretty=%+GG", "git tag '--format=%(signature:key)'", "git --no-pager push",
+		"systemctl --no-pager stop x", "git --no-pager branch -v --del x", "git --user log", "kubectl --user x get pods",
 		"kubectl get pods -o jsonpath-file=a", "kubectl get pods -ogo-template-file=a", "kubectl get pods --template=a", "az account show --query @a",
 		"docker compose config", "docker compose -f a.yml ps", "docker compose --env-file a ps", "docker compose",
 		"podman info --runtime evilbin/crun", "podman ps --conmon=evil", "podman ps --root src", "podman ps --storage-opt mount_program=evil", "nerdctl ps --data-root src", "kubectl get pods --profile=cpu --profile_output=a",
