@@ -16,7 +16,7 @@ import (
 // that open something (not, only, if, first, later, but) are not among them.
 var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
  quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
- job work stuff effort enjoy hi hello hey dear regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+ job work stuff effort enjoy hi hello hey dear regards best greetings execute crystal bye claude team mate bro dude man buddy pal boss sir ok okay yes
  yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
  write writing make do ship green pass passes use run remember follow commit lint fake wow`)
 
@@ -27,7 +27,7 @@ var craft = set(`commits tests test fixtures conventions unit skeleton skeletons
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
 var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
- points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup clarification clarifications answers fix sorting asking out up front questions`)
+ points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup clarification clarifications answers fix sorting listening asking out up front questions`)
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
@@ -56,17 +56,17 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep|lunch|dinner)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
 	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|from (?:top to bottom|start to (?:end|finish)|(?:the )?beginning to (?:the )?end)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`(?:they|it) (?:all )?holds?(?: up)?|(?:i|we)? ?find (?:it|them|this|that|the (?:plan|tests)) (?:very |really )?(?:` + strings.Join(strings.Fields(praise), "|") + `)|(?:that|this) is how it should be(?: done)?|worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`(?:i|we) took (?:my|our) time(?: with (?:it|this))?|(?:i|we)? ?find (?:it|them|this|that|the (?:plan|tests)) (?:very |really )?(?:` + strings.Join(strings.Fields(praise), "|") + `)|(?:that|this) is how it should be(?: done)?|(?:everything|all|it) (?:is|looks) in order|as (?:i|we) (?:want|wanted|need|like) (?:it|them|this)|(?:i am|we are) in (?:(?:full|complete|total) )?agreement|worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
-	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
-	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now| than (?:before|(?:the|your) (?:first|last|previous|old) (?:one|version|draft|plan)))?`,
+	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|hoped|thought|expected)|that was (?:quick|fast)`,
+	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now| than (?:before|i (?:hoped|thought|expected|feared)|(?:the|your) (?:first|last|previous|old) (?:one|version|draft|plan)))?`,
 	// cheer
-	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
+	`(?:with )?kind(?:est)? regards|you have my blessing|good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
 	`(?:i am )?(?:looking forward|look forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|skeletons|implementation|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
@@ -83,7 +83,7 @@ const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:s
 const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
 
 // spell says for how long, or until when, somebody is away.
-const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
+const spell = `(?: (?:now|later|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
 
 // prepositions begin what belongs to the approval before it: "approved, for staging".
 var prepositions = set("than for in on with by as of from per at to without under minus")
@@ -178,7 +178,7 @@ func leadsTo(p, approval part) bool {
 }
 
 // examining tells what the user did to see for himself.
-var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|looked (?:at|through)|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
+var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|looked (?:at|through)|went (?:over|through)|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
 	`(?: (?:of|the|that|your|\d+|files?|callers?|code|tests?|steps?|cases?|commands?|query|numbers?|you (?:name|named|list|listed)|by hand|myself|on my (?:own )?machine|locally|here|once|twice|again|in my (?:head|editor)))*$`)
 
 // foreign are things of other hands that get approved, too. An approval that names
@@ -250,8 +250,8 @@ func statement(c clause, further bool) bool {
 // absent says that there is no fault, that a part has none, or that nothing is left to do.
 var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
 	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?)?(?:no|zero|none|not (?:(?:have|see|find|found|spot|think of) )?(?:any|an?|a single|one))(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|risks?|snags?|weakness(?:es)?|weak points?|open (?:points?|ends?)|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
-	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
-	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))`,
+	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:(?:it|they|this|these) (?:is|are) )?not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|stands out|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
+	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))|(?:they|it) (?:all )?holds?(?: up)?`,
 	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here|(?:add|object) to (?:it|them|the (?:plan|tests)))|(?:that )?(?:could|can) go wrong)`,
 }, "|") + `)$`)
 
@@ -296,12 +296,12 @@ var numbers = set("one two three four five six seven eight nine ten")
 // and praise of another version than the one that waits.
 var adverse = lazyregexp.New(strings.Join([]string{
 	// a question, an order, a wish for something else
-	`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b|\bplease$|^(?:the|our) (?:\S+ )+(?:is|are) (?:fixed|closed)$`,
+	`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b|\bplease$|^(?:i|we) (?:fixed|shortened|reworked|reworded|simplified|replaced) |^(?:the|our) (?:\S+ )+(?:is|are) (?:fixed|closed)$`,
 	`^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) |^(?:check|answer|match|cover|review|fit|explain|describe|examine|verify|compare|look at|help) (?:the|my|our|your|all|both|each|every|it|this|that|them|those|these|steps?|for|with|again|once)\b`,
 	`\b(?:has|have|is|are|needs?) to (?:be|go|change|wait|stay)\b|\b(?:could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) )|\b(?:another|one more) (?:round|version|try|draft|pass|review)\b`,
 	// a doubt
 	`\b(?:(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure))\b`,
-	`\b(?:looks?|sounds?|reads?|feels?) like (?:an? \S+$|you|we|your|more|less|another)|\b(?:noticed|suspected) (?:an?|some|another|one|two)\b|\bthere (?:it is|they are)\b|\bunderstood (?:it|this|that) as\b|\bopposite\b|^(?:(?:is|are|was|were|has been|have been) )?(?:answered|resolved|settled|fixed|addressed|closed|solved)$`,
+	`\b(?:looks?|sounds?|reads?|feels?) like (?:an? \S+$|you|we|your|more|less|another)|\b(?:noticed|suspected) (?:an?|some|another|one|two)\b|\bsee the (?:\S+ )?(?:flaw|bug|gap|mistake|error|problem|issue|risk)s?$|\b(?:good|nice|fine|great) to (?:split|move|merge|add|make|do|use|take|keep|have|change) |\bwith .* (?:on|off)$|\bthere (?:it is|they are)\b|\bunderstood (?:it|this|that) as\b|\bopposite\b|^(?:(?:is|are|was|were|has been|have been) )?(?:answered|resolved|settled|fixed|addressed|closed|solved)$`,
 	// a part, a beginning
 	`\b(?:covers?|solves?|fixes|answers?|addresses|fits?) (?:one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b|\bfirst (?:question|remark|comment|point)\b|[^g] for (?:now|the moment|(?:an?|the|this|that) (?:\S+ )?(?:cases?|prototype|try|draft|start))$`,
 	`\b(?:is|as) (?:an? )?(?:\S+ )?(?:draft|sketch|start|beginning|prototype)$|^(?:an? )?good (?:draft|start|beginning)$|^you are (?:clear|free|good|ok) to |\b(?:want|wanted|like|liked) .*\bfirst$`,
@@ -309,7 +309,7 @@ var adverse = lazyregexp.New(strings.Join([]string{
 	`\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:` + studied + `|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro|tables?|diagrams?))\b|\bfollowed steps? (?:one|two|\d+)\b|\b(?:like|love|for|of) the rest$`,
 	// somebody else's reading, another plan or version
 	`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b`,
-	`\b(?:other|another) (?:session|project|repo|branch|window|chat)\b|\bplan (?:[a-hj-z]|of|by|from)\b|\b(?:the|that|this) one (?:for|of|from|by|about|in|on|with|without) |^(?:the|your|my) other (?:is|are)\b|\bversion of (?:[^t]|t[^h])`,
+	`\b(?:other|another) (?:plan|session|project|repo|branch|window|chat)\b|\bplan (?:[a-hj-z]|of|by|from)\b|\b(?:the|that|this) one (?:for|of|from|by|about|in|on|with|without) |^(?:the|your|my) other (?:is|are)\b|\bversion of (?:[^t]|t[^h])`,
 	`(?:(?:like|likes|liked|love|loved|wanted|expected|for|` + studied + `|through|over|at|of) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)\b|\b(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before)\b`,
 }, "|"))
 
@@ -366,7 +366,7 @@ func (c clause) answered(by clause) bool {
 
 var (
 	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
-		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
+		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|some|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|time|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
 	wished            = lazyregexp.New(`^` + before + `(?:i|we) (?:asked for|missed|complained about (?:the|a) (?:missing|lack of)) .*$`)
 	unwished          = lazyregexp.New(`^` + before + `(?:i|we) (?:complained about|rejected|was not sure|were not sure) .*$`)
 	before            = `(?:(?:yesterday|on \S+day|last (?:week|time)) )?`
@@ -391,6 +391,9 @@ var (
 // two of them is taken at the second time.
 func remainder(c clause) []string {
 	text := " " + c.String() + " "
+	if forbids.MatchString(text) {
+		return c.words
+	}
 	for range 2 {
 		text = asides.ReplaceAllString(nothingAgainst.ReplaceAllString(text, " "), " ")
 	}
@@ -401,7 +404,7 @@ var (
 	subjects = set("here nothing two three four five six seven step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks cheers")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
+	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed seen considered understood covered covers cover addressed addresses
  answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
  expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
  simplest cleanest clearest shortest safest nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
@@ -419,9 +422,10 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: ` + gateParts + `)?|surprises?(?: me)?|reservations?|suggestions?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|missing|wrong|redundant|changes? (?:needed|required|necessary))` +
+	nothingAgainst = lazyregexp.New(` (?:(?:(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|found|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: ` + gateParts + `)?|surprises?(?: me)?|reservations?|suggestions?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|missing|wrong|redundant|changes? (?:needed|required|necessary))` +
 		`|(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:nothing|none|not(?: (?:have|see|find|think (?:of|about)))? (?:much|anything|an? thing|one thing))(?: (?:much|else|anything|more|further|other|of|them|that|i|is|left|open|in|it))* (?:found|else(?: (?:here|left|at all|needed|from (?:me|us|my side)))+|(?:to|would) (?:fix|correct|improve|fault|add|expect|object(?: to)?|say|complain(?: about)?|change))` +
-		`|(?:no|none|zero)(?: (?:\S+ )?` + gateParts + `)? (?:to (?:fix|correct|add|change)|found)|(?:i|we) did not expect|(?:i|we) (?:do|did|would) not (?:object|change (?:it|this|them|anything|(?:a|one) (?:thing|word|line)))|(?:(?:i|we) )?(?:can|could) not (?:complain|object|fault (?:it|them|this)|improve (?:on )?(?:it|them|this)))(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))*) `)
+		`|(?:no|none|zero)(?: (?:\S+ )?` + gateParts + `)? to (?:fix|correct|add|change)|(?:i|we) did not expect|(?:i|we) (?:do|did|would) not (?:object|change (?:it|this|them|anything|(?:a|one) (?:thing|word|line)))|(?:(?:i|we) )?(?:can|could) not (?:complain|object|fault (?:it|them|this)|improve (?:on )?(?:it|them|this)))(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))*) `)
+	forbids    = lazyregexp.New(`^ (?:(?:please|and|so) )*do not (?:comment|question|change|doubt|risk|surprise|object|complain) `)
 	ownDeed    = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
 	softeners  = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
 	topics     = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")

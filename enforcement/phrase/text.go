@@ -315,7 +315,7 @@ func (b *sentenceBuilder) mayName() bool {
 }
 
 // degree are the words before which "so" joins no clauses.
-var degree = set("long fast quickly")
+var degree = set("long fast quickly much")
 
 // rejoin undoes the cut before a "so" that is no conjunction.
 func (b *sentenceBuilder) rejoin() {
