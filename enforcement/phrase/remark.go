@@ -170,8 +170,7 @@ func leadsTo(p, approval part) bool {
 	if tail.MatchString(" " + p.clause.String()) {
 		return true
 	}
-	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
-	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool {
+	further := p.clause.conj != "but" && slices.ContainsFunc(p.sentence.near(), func(c clause) bool {
 		return !mentions(c.words) && (statement(c, false) || examining.MatchString(c.String()))
 	})
 	return statement(p.clause, further) || examining.MatchString(p.clause.String()) && !anyOf(p.clause.words, contrary) && !anyOf(p.clause.words, reports) && !against(p.clause.String())
@@ -237,6 +236,8 @@ var leadingUp = lazyregexp.New(`^(?:even|on behalf of (?:the|my|our) \S+|despite
 
 // maxNear is in how many clauses of a sentence its agreement is looked for.
 const maxNear = 8
+
+func (s sentence) near() []clause { return s.clauses[:min(len(s.clauses), maxNear)] }
 
 // maxNouns is how many words a statement may hold that are not known: the nouns of a plan.
 const maxNouns = 3
@@ -344,24 +345,26 @@ var (
 // overcome tells of a clause that speaks of a fault or a doubt of before, beside one of
 // the same or the next sentence that says it is gone, or of the latter.
 func (t text) overcome(p part) bool {
-	near := slices.DeleteFunc(slices.Concat(p.sentence.clauses, t.sentences[min(p.at+1, len(t.sentences)-1)].clauses), func(c clause) bool { return c.String() == p.clause.String() })
-	is := func(re *lazyregexp.Regexp) bool {
-		return re.MatchString(p.clause.String()) && !anyOf(p.clause.words, reports)
+	c, s := p.clause, p.clause.String()
+	rest := strings.Fields(strings.ReplaceAll(s, "the missing ", "the "))
+	switch old := formerly.MatchString(s) && !anyOf(c.words, unresolved); {
+	case anyOf(c.words, reports):
+		return false
+	case settled.MatchString(s) || present.MatchString(s) && !anyOf(rest, unwelcome):
+		return !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last")
+	case !old && !gone.MatchString(s) && !wished.MatchString(s) && !unwished.MatchString(s):
+		return false
+	default:
+		return slices.ContainsFunc(slices.Concat(p.sentence.near(), t.sentences[min(p.at+1, len(t.sentences)-1)].near()), func(other clause) bool {
+			return other.String() != s && (c.answered(other) || other.answered(c) || old && (other.conj == "but" && other.words[len(other.words)-1] == "approved" || !mentions(other.words) && statement(other, false)))
+		})
 	}
-	among := func(of func(clause) bool) bool { return slices.ContainsFunc(near[:min(len(near), maxNear)], of) }
-	rest := strings.Fields(strings.ReplaceAll(p.clause.String(), "the missing ", "the "))
-	return (is(settled) || is(present) && !anyOf(rest, unwelcome)) && !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last") ||
-		among(func(c clause) bool {
-			return is(gone) && c.answered(p.clause) || p.clause.answered(c) && !anyOf(p.clause.words, reports)
-		}) || is(formerly) && !anyOf(rest, unresolved) && among(func(c clause) bool {
-		return gone.MatchString(c.String()) || c.conj == "but" && c.words[len(c.words)-1] == "approved" || !mentions(c.words) && statement(c, false)
-	})
 }
 
 // answered tells of a wish or a fault of before that the other clause says is met or gone.
 func (c clause) answered(by clause) bool {
 	s := c.String()
-	return gone.MatchString(by.String()) && (formerly.MatchString(s) || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
+	return gone.MatchString(by.String()) && (formerly.MatchString(s) && !anyOf(c.words, unresolved) || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
 }
 
 var (
