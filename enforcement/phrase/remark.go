@@ -367,18 +367,25 @@ func (c clause) answered(by clause) bool {
 	return gone.MatchString(by.String()) && (formerly.MatchString(s) && !anyOf(c.words, unresolved) || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
 }
 
+// Parts of what is said of a doubt of before, and of what is settled.
+const (
+	onceBefore = `(?:(?:yesterday|on \S+day|last (?:week|time)) )?`
+	faulty     = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
+	those      = `(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+`
+	isNow      = `(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*`
+	byNow      = `(?: (?:now|too|today|as well))?`
+)
+
 var (
 	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
 		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|some|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|time|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
-	wished            = lazyregexp.New(`^` + before + `(?:i|we) (?:asked for|missed|complained about (?:the|a) (?:missing|lack of)) .*$`)
-	unwished          = lazyregexp.New(`^` + before + `(?:i|we) (?:complained about|rejected|was not sure|were not sure) .*$`)
-	before            = `(?:(?:yesterday|on \S+day|last (?:week|time)) )?`
+	wished   = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:asked for|missed|complained about (?:the|a) (?:missing|lack of)) .*$`)
+	unwished = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:complained about|rejected|was not sure|were not sure) .*$`)
+	// What was wished for is not met by an absence, what was not by a presence.
 	absence, presence = set("not gone"), set("in there here")
 	// unresolved are words with which a doubt of before goes on.
-	unresolved          = set("still must should need needs nobody yet never remain remains have has until unless if")
-	those, isNow, byNow = `(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+`, `(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*`, `(?: (?:now|too|today|as well))?`
-	faulty              = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
-	gone                = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
+	unresolved = set("still must should need needs nobody yet never remain remains have has until unless if")
+	gone       = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
 	// settled says of a remark or a fault that it is dealt with, of a part that it is there.
 	settled = lazyregexp.New(`^` + those + `(?:(?:\S+ ){0,4}(?:points?|remarks?|comments?|questions?|concerns?|objections?|notes?|issues?|problems?|worr(?:y|ies)|doubts?|suggestions?|requests?|findings?|typos?|bugs?|mistakes?|errors?|flaws?|gaps?|leaks?|races?|names?|wording) (?:\S+ ){0,5})?` + isNow + `(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed)` + byNow + `$` +
 		`|^` + those + `(?:\S+ ){1,6}` + isNow + `covered` + byNow + `$|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
