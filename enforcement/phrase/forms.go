@@ -38,7 +38,7 @@ const after = `(?: (?:` + asIs +
 	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|reservations?|hesitation|conditions?|reserve|second thoughts?)|without a second thought|with (?:pleasure|thanks)` +
 	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|this is to (?:inform you|confirm|say) that|with this|period|full stop|y|ack|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|this is to (?:inform you|confirm|say) that|(?:from|for) (?:me|us|(?:my|our) side)|i would say(?: that)?|i think (?:(?:it|this|that)|` + named + `) (?:is|looks) (?:very |really )?` + sound + `|with this|period|full stop|y|ack|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
@@ -62,6 +62,7 @@ var forms = compileForms(
 	// you have my approval · the plan gets our approval
 	`(?:you|`+object+`) (?:have|has|got|have got|gets|get|now have|meets with) `+mine+`approval(?: (?:for|of|on|to) (?:`+object+`|proceed|start|go ahead|continue|implement|begin))?`,
 	`(?:(?:i|we) )?(?:(?:am|are) (?:happy|glad|pleased) to )?`+adverb+`(?:give|grant|confirm|am giving|are giving) (?:(?:you|`+object+`) )?`+mine+`approval(?: (?:for|of|on|to) `+object+`)?`,
+	`(?:i|we) `+adverb+`(?:give|grant) (?:full |formal )?approval (?:for|of|on|to) `+object,
 	`(?:`+mine+`|plan |test |tests )?approval (?:is )?(?:hereby |now )?(?:given|granted)`,
 	`(?:this is|here is|giving(?: you)?|consider this|(?:take|accept) this(?: message)? as|here you have) `+mine+`approval(?: (?:for|of|on) `+object+`)?`,
 	// consider the plan approved
@@ -70,7 +71,7 @@ var forms = compileForms(
 	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved) from (?:me|us|my side)`,
 	`you are (?:hereby |now )?approved`,
 	// happy to approve
-	`(?:very |really |more than )?(?:happy|glad|pleased) to approve(?: `+object+`)?`,
+	`(?:(?:very |really |more than )?(?:happy|glad|pleased)|(?:it is )?(?:my|our|a) pleasure) to approve(?: `+object+`)?`,
 	// you have the approval for the plan
 	`you (?:have|have got|got) (?:the )?approval(?: (?:for|of) `+object+`)?`,
 )

@@ -23,7 +23,7 @@ var (
 	work      = lazyregexp.New(`^(?:to |you (?:can|may) (?:now )?)?(?:(?:implement|code|build|make|write|do|ship)(?: (?:it|this|that|them|exactly|everything|the code|the implementation|the (?:failing )?tests|the (?:test )?skeletons))?|(?:implement|build|code) (?:the|this|your) plan|make (?:it|them|the tests) (?:pass|green)|write the (?:failing )?(?:tests|skeletons) first|run (?:all )?(?:the |your )?tests(?: after)?|go|start|begin)(?: ` + asIs + `| now| next| please| then| today)*$`)
 
 	thanking   = lazyregexp.New(`^(?:many )?(?:thanks|thank you) (?:again |so much |a lot )?for `)
-	politeness = lazyregexp.New(`^(?:ack|aight|finally|at last|much appreciated|all set|(?:(?:i am|we are) )?(?:all )?good|(?:(?:that|this|it) )?(?:will|should) (?:do|work)|(?:much |way |even |far )?better(?: now)?|(?:i )?(?:have )?(?:got|seen|saw) (?:it|this|that|them|everything|` + named + `)|sorry for the (?:delay|wait)|(?:dear|hi|hello|hey|good morning) (?:all|both|everyone|everybody|colleagues)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons)|nothing to (?:add|change)|no (?:(?:further|more|other) )?(?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:` + named + ` )?` + mild + `|(?:(?:(?:that|this|it) is|its) )?(?:very )?(?:good|great|nice|cool|fine|ok|okay|alright|perfect|correct|solid|reasonable|fair|fair enough)|(?:` + named + ` )?makes (?:(?:total|perfect|complete|good) )?sense(?: to me)?|(?:i )?(?:like|love) (?:it|this|` + named + `)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect|cool|neat|wonderful|lovely) (?:idea|` + named + `)|sweet|neat|dope|wow|yay|hooray|woohoo|(?:hi|hello|hey)(?: again| there)?|that is the plan|(?:this|that|it) is (?:exactly |just |precisely )*what (?:i|we) (?:want|wanted|need|needed|meant|asked for|had in mind)|claude|team|good (?:morning|evening|night)|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
+	politeness = lazyregexp.New(`^(?:aha?|ack|aight|finally|at last|much appreciated|(?:(?:i|we) )?(?:really )?appreciate (?:it|that)|all set|(?:(?:i am|we are) )?(?:all )?good|(?:(?:that|this|it) )?(?:will|should) (?:do|work)|(?:much |way |even |far )?better(?: now)?|(?:i )?(?:have )?(?:got|seen|saw) (?:it|this|that|them|everything|` + named + `)|sorry for the (?:delay|wait)|(?:dear|hi|hello|hey|good morning) (?:all|both|everyone|everybody|colleagues|assistant|agent)|good (?:day|afternoon)|dear|top|nice one|@claude|morning|that will do|(?:many )?(?:thanks|thank you) for (?:the|this|your) (?:\S+ ){0,2}(?:plan|tests|skeletons|version|update|summary|heads-up)|nothing to (?:add|change)|no (?:(?:further|more|other) )?(?:complaints|objections|notes|comments|questions|issues|problems)(?: from me)?|thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|(?:` + named + ` )?` + mild + `|(?:(?:(?:that|this|it) is|its) )?(?:very )?(?:good|great|nice|cool|fine|ok|okay|alright|perfect|correct|solid|reasonable|fair|fair enough)|(?:` + named + ` )?makes (?:(?:total|perfect|complete|good) )?sense(?: to me)?|(?:i )?(?:like|love) (?:it|this|` + named + `)|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|(?:good|great|nice|clean|solid|excellent|perfect|cool|neat|wonderful|lovely) (?:idea|` + named + `)|sweet|neat|dope|wow|yay|hooray|woohoo|(?:hi|hello|hey)(?: again| there)?|that is the plan|(?:this|that|it) is (?:exactly |just |precisely )*what (?:i|we) (?:want|wanted|need|needed|meant|asked for|had in mind)|claude|team|good (?:morning|evening|night)|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
 
 	// acknowledging takes note of what the agent said; with a yes it may only answer.
 	acknowledging = lazyregexp.New(`\b(?:sense|idea|wow|better|got (?:it|that|this|them|everything)|seen|saw|correct|fair|(?:will|should) (?:do|work))\b`)
@@ -102,7 +102,7 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 // goAheadClause weighs a clause: 0 is no go-ahead, 1 politeness, 2 a go-ahead.
 // A clause without commas may hold several: "yes please go ahead".
 func goAheadClause(words []string, own map[string]bool) (Gate, int) {
-	if len(words) > maxGoAhead {
+	if len(words) > maxGoAhead || goodStart.MatchString(strings.Join(words, " ")) {
 		return "", 0
 	}
 	gates, weights := make([]Gate, len(words)+1), make([]int, len(words)+1)
@@ -119,6 +119,9 @@ func goAheadClause(words []string, own map[string]bool) (Gate, int) {
 	}
 	return gates[0], weights[0]
 }
+
+// goodStart is praise of a beginning: no "start" behind a "good".
+var goodStart = lazyregexp.New(`^(?:(?:(?:it|this|that) is|an?|very|really|quite|pretty) )*(?:good|great|nice|fine|perfect|excellent|cool|super|lovely|solid|awesome|amazing|wonderful|brilliant) (?:start|try)$`)
 
 func goAheadPhrase(s string, own map[string]bool) (Gate, int) {
 	if own[s] || strongGoAhead.MatchString(s) {

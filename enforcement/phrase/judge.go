@@ -148,7 +148,7 @@ func (t text) signs(p part) bool {
 // noName tells of words that are nobody's name: "cheers, Friday", "best, Kidding",
 // "regards, Redis".
 func noName(w string) bool {
-	return language.Technology(w) || contrary[w] || plain[w] || craft[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
+	return language.Technology(w) || contrary[w] || plain[w] || craft[w] || reading[w] || strings.HasSuffix(w, "day") || strings.HasSuffix(w, "ing")
 }
 
 var (

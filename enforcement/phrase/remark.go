@@ -16,7 +16,7 @@ import (
 // that open something (not, only, if, first, later, but) are not among them.
 var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
  quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
- job work stuff effort enjoy hi hello hey dear regards best kind greetings bye claude team mate bro dude man buddy pal boss sir ok okay yes
+ job work stuff effort enjoy hi hello hey dear regards best greetings execute crystal bye claude team mate bro dude man buddy pal boss sir ok okay yes
  yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
  write writing make do ship green pass passes use run remember follow commit lint fake wow`)
 
@@ -27,7 +27,7 @@ var craft = set(`commits tests test fixtures conventions unit skeleton skeletons
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
 var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
- points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup`)
+ points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup clarification clarifications answers fix listening asking up front questions`)
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
@@ -35,18 +35,18 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	// nothing is against it
 	`as (?:they|it) should(?: be)?|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
 	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
-	`(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:it|me|this|that|for|with|again|any ?more|anything|twice))*|(?:i do )?(?:no|not) need another (?:round|look|version)|do not let me (?:stop|keep) you`,
-	`no (?:more|further|other) (?:rounds?|reviews?) (?:needed|required|necessary)|(?:i )?hope (?:you are|this finds you) well|i would (?:have )?(?:done|do|written|write|chosen) (?:it )?(?:just |exactly )?(?:the same(?: way| ones?)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
+	`(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:(?:for |with )?(?:it|me|this|that)|again|any ?more|anything|twice))*|(?:i do )?(?:no|not) need another (?:round|look|version)|do not let me (?:stop|keep) you`,
+	`(?:there is )?no need (?:for|of) (?:(?:any|further|another) )*(?:changes?|rounds?|reviews?)|no (?:more|further|other) (?:rounds?|reviews?) (?:needed|required|necessary)|(?:i )?hope (?:you are|this finds you) well|i would (?:have )?(?:done|do|written|write|chosen) (?:it )?(?:just |exactly )?(?:the same(?: way| ones?)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|said|say|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
 	// there is time
 	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
 	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
 	// it is the agent's turn
-	`over to you|off you go|crack on|get (?:to|on with) it|have at it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
+	`(?:the floor is|over to) you(?:rs)?|crack on|get (?:to|on with) it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
 	`(?:(?:you (?:can|may)|please)(?: now)? )?(?:start|begin|go ahead|proceed|continue|go on|carry on|move on|get going)(?: with| to| on| at)? ` + unit,
-	`you (?:can|may)(?: now)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
+	`you (?:can|may)(?: now)?(?: to)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
 	`(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
 	// how any work is done
-	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)|covered by (?:the )?tests`,
+	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)`,
 	`(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|in (?:small|tiny|short) steps`,
 	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
 	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|(?:implement|follow|carry out|stick to) (?:the|this|your) plan|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
@@ -56,17 +56,17 @@ var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep|lunch|dinner)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
 	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|from (?:top to bottom|start to (?:end|finish)|(?:the )?beginning to (?:the )?end)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
 	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`sorting (?:it|this|that|them) out|(?:i|we) took (?:my|our) time(?: with (?:it|this))?|(?:i|we)? ?find (?:it|them|this|that|the (?:plan|tests)) (?:very |really )?(?:` + strings.Join(strings.Fields(praise), "|") + `)|(?:that|this) is how it should be(?: done)?|(?:everything|all|it) (?:is|looks) in order|as (?:i|we) (?:want|wanted|need|like) (?:it|them|this)|(?:i am|we are) in (?:(?:full|complete|total) )?agreement|worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
 	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
-	`makes (?:(?:total|perfect|complete|good|much) )?sense(?: to me)?|(?:i )?(?:really |do )?(?:love|like) (?:it|this|that)|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|thought|expected)|that was (?:quick|fast)`,
-	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now)?`,
+	`spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|hoped|thought|expected)|that was (?:quick|fast)`,
+	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now| than (?:before|i (?:hoped|thought|expected|feared)|(?:the|your) (?:first|last|previous|old) (?:one|version|draft|plan)))?`,
 	// cheer
-	`good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
+	`(?:with )?kind(?:est)? regards|you have my blessing|good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
 	`(?:i am )?(?:looking forward|look forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|skeletons|implementation|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
@@ -83,7 +83,7 @@ const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:s
 const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
 
 // spell says for how long, or until when, somebody is away.
-const spell = `(?: (?:now|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
+const spell = `(?: (?:now|later|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
 
 // prepositions begin what belongs to the approval before it: "approved, for staging".
 var prepositions = set("than for in on with by as of from per at to without under minus")
@@ -141,8 +141,9 @@ const praise = `clear complete fine good great nice sound solid simple strong sh
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|(?:the|your) (?:\S+ ){1,3}(?:is|are|was) an? (?:very |really )?(?:nice|good|great|lovely|clever|neat|welcome) (?:touch|addition|find|catch) $|` +
+	`(?:the|all) (?:steps|sections|tests|files) are in the right (?:order|place) $|(?:it|this|that|they|the (?:plan|tests)) (?:covers?|does|do|has|have|is|are) (?:what|everything|all(?: that)?) (?:i|we) (?:asked for|wanted|want|need|needed|had in mind) $|` +
 	`(?:that|this|it)(?: one)? was (?:a )?(?:good|nice|easy|quick|pleasant|clear|pleasure)(?: (?:read|one|plan|to read))? $|` +
-	`(?:(?:this|that|it|they|these|those|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
+	`(?:(?:this|that|it|they|these|those|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|reasoning|design|scope|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
 var tail = lazyregexp.New(`^` + after + `$`)
@@ -169,16 +170,15 @@ func leadsTo(p, approval part) bool {
 	if tail.MatchString(" " + p.clause.String()) {
 		return true
 	}
-	near := p.sentence.clauses[:min(len(p.sentence.clauses), maxNear)]
-	further := p.clause.conj != "but" && slices.ContainsFunc(near, func(c clause) bool {
+	further := p.clause.conj != "but" && slices.ContainsFunc(p.sentence.near(), func(c clause) bool {
 		return !mentions(c.words) && (statement(c, false) || examining.MatchString(c.String()))
 	})
 	return statement(p.clause, further) || examining.MatchString(p.clause.String()) && !anyOf(p.clause.words, contrary) && !anyOf(p.clause.words, reports) && !against(p.clause.String())
 }
 
 // examining tells what the user did to see for himself.
-var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
-	`(?: (?:of|the|your|\d+|files?|callers?|code|tests?|steps?|cases?|commands?|query|numbers?|you (?:name|named|list|listed)|by hand|myself|on my (?:own )?machine|locally|here|once|twice|again|in my (?:head|editor)))*$`)
+var examining = lazyregexp.New(`^(?:i|we) (?:have )?(?:(?:just|also|even) )?(?:tried|tested|ran|measured|looked (?:at|through)|went (?:over|through)|(?:grepped|searched)(?: for)?|opened|mutated|examined|traced|diffed) (?:it|them|this|that|each|every|all|both|the|your|steps?)` +
+	`(?: (?:of|the|that|your|\d+|files?|callers?|code|tests?|steps?|cases?|commands?|query|numbers?|you (?:name|named|list|listed)|by hand|myself|on my (?:own )?machine|locally|here|once|twice|again|in my (?:head|editor)))*$`)
 
 // foreign are things of other hands that get approved, too. An approval that names
 // nothing is of what was named before it.
@@ -225,7 +225,7 @@ func (s sentence) accepts() bool {
 }
 
 // leadingUp begins what leads to an approval, and says nothing against it.
-var leadingUp = lazyregexp.New(`^(?:even|despite its (?:length|size)|paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|checking)` +
+var leadingUp = lazyregexp.New(`^(?:even|on behalf of (?:the|my|our) \S+|despite its (?:length|size)|paid (?:special|close|particular) attention to|having (?:read|reviewed|examined|studied|checked|gone through|looked at)(?: (?:it|the (?:plan|tests)|everything))?(?: in full)?|(?:after|following|once more through|per) (?:(?:an?|some|the|much|my|your|our) )?(?:(?:careful|closer?|second|long) )?(?:look|read|reading|reviewing|review|thought|discussion|list|talk|chat|note|thinking|considering|consideration|checking)` +
 	`(?: with (?:the|my|our) team)?(?: (?:it|the (?:whole )?plan|everything|all of it))?(?: (?:twice|again|carefully|over))?` +
 	`|(?:unlike|different from) (?:the|your|my) (?:last|previous|first|old) (?:one|plan|version|draft|tests?)` +
 	`|with (?:the|these|your|all)(?: (?:latest|new|last|recent|these|the))* (?:changes?|updates?|sections?|version|revision|answers?|explanations?)` +
@@ -236,6 +236,8 @@ var leadingUp = lazyregexp.New(`^(?:even|despite its (?:length|size)|paid (?:spe
 
 // maxNear is in how many clauses of a sentence its agreement is looked for.
 const maxNear = 8
+
+func (s sentence) near() []clause { return s.clauses[:min(len(s.clauses), maxNear)] }
 
 // maxNouns is how many words a statement may hold that are not known: the nouns of a plan.
 const maxNouns = 3
@@ -248,9 +250,9 @@ func statement(c clause, further bool) bool {
 
 // absent says that there is no fault, that a part has none, or that nothing is left to do.
 var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
-	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?(?:not (?:(?:see|find|spot|think of) )?)?)?(?:no|zero|any|a single|none|not a single|not one)(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|risks?|snags?|weakness(?:es)?|weak points?|open (?:points?|ends?)|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
-	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:it|they|this|these) (?:is|are) not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
-	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))`,
+	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?)?(?:no|zero|none|not (?:(?:have|see|find|found|spot|think of) )?(?:any|an?|a single|one))(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|risks?|snags?|weakness(?:es)?|weak points?|open (?:points?|ends?)|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
+	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:(?:it|they|this|these) (?:is|are) )?not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|stands out|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
+	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))|(?:they|it) (?:all )?holds?(?: up)?`,
 	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here|(?:add|object) to (?:it|them|the (?:plan|tests)))|(?:that )?(?:could|can) go wrong)`,
 }, "|") + `)$`)
 
@@ -260,13 +262,13 @@ const gateParts = `(?:tests?|steps?|files?|cases?|sections?|capability|capabilit
 // stated judges what is left of a clause without what leads up to its statement.
 func stated(c clause, words []string, further bool) bool {
 	rest := remainder(clause{words: words})
-	for len(rest) > 1 && softeners[rest[0]] && rest[0] != "oh" {
+	for len(rest) > 1 && (softeners[rest[0]] && rest[0] != "oh" || rest[0] == "many" && thanks[rest[1]]) {
 		rest = rest[1:]
 	}
 	if len(c.words) > maxClause || anyOf(rest, contrary) || !further && len(rest) == len(c.words) && !anyOf(rest, agreeing) && !thanks[rest[0]] {
 		return false
 	}
-	if against(strings.Join(rest, " ")) {
+	if said := strings.Join(rest, " "); against(said) || further && indefinite.MatchString(c.String()) && !anyOf(rest, agreeing) || len(rest) > 0 && !slices.ContainsFunc(rest, func(w string) bool { return !number(w) }) {
 		return false
 	}
 	if first := firstWord(clause{words: rest}); first != "" && !(further && !prepositions[first]) && (rest[0] == words[0] || prepositions[rest[0]]) && !subjects[first] && !agreeing[first] && first != "think" && !thanks[rest[0]] {
@@ -274,7 +276,7 @@ func stated(c clause, words []string, further bool) bool {
 	}
 	nouns, noun := 0, false
 	for _, w := range rest {
-		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || determiners[w] || w[0] >= '0' && w[0] <= '9'; {
+		switch known := plain[w] || craft[w] || thanks[rest[0]] && thanked[w] || agreeing[w] || reading[w] || subjects[w] || determiners[w] || number(w); {
 		case known:
 			noun = determiners[w] || noun && !breaking[w]
 		case !noun || nouns == maxNouns || thanks[rest[0]]:
@@ -286,13 +288,37 @@ func stated(c clause, words []string, further bool) bool {
 	return true
 }
 
+// number tells of a word that is a number: "8080", "three".
+func number(w string) bool { return w[0] >= '0' && w[0] <= '9' || numbers[w] }
+
+var numbers = set("one two three four five six seven eight nine ten")
+
 // adverse are a question or a condition without its mark, a wish for something else,
 // and praise of another version than the one that waits.
-var adverse = lazyregexp.New(`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:up|down|close) to (?:[^d]|d[^a])|\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:has|have|is|are|needs?) to (?:be|go|change|wait|stay)\b|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:other|another) (?:session|project|repo|branch|window|chat)\b` +
-	`|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b|^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) ` +
-	`|^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b` +
-	`|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|could (?:be|have|work)|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) |(?:read|reviewed|checked|skimmed|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro)\b|(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|plan (?:[a-hj-z]|of|by|from)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure)` +
-	`|(?:(?:like|likes|liked|love|loved|wanted|expected|for|read|reviewed|checked|through|over|at|of) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)|(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before))\b`)
+var adverse = lazyregexp.New(strings.Join([]string{
+	// a question, an order, a wish for something else
+	`^(?:is|are|was|were|did|do|does|had|has|have|should|can) (?:i|we|you|it|that|this|they|there)\b|\bplease$|^(?:i|we) (?:fixed|shortened|reworked|reworded|simplified|replaced) |^(?:the|our) (?:\S+ )+(?:is|are) (?:fixed|closed)$`,
+	`^(?:go|use|run|follow|commit|make|write|keep|take|add|split|fix|move) |^(?:check|answer|match|cover|review|fit|explain|describe|examine|verify|compare|look at|help) (?:the|my|our|your|all|both|each|every|it|this|that|them|those|these|steps?|for|with|again|once)\b`,
+	`\b(?:has|have|is|are|needs?) to (?:be|go|change|wait|stay)\b|\b(?:could (?:be|have|work)|(?:expected|wanted) (?:an?|the|that|this|your|my|our) )|\b(?:another|one more) (?:round|version|try|draft|pass|review)\b`,
+	// a doubt
+	`\b(?:(?:i|we) thought|(?:i|we|there) (?:still )?(?:have|see|are) (?:\S+ )?(?:doubts|questions|problems?|risks?|concerns|issues|comments|gaps)|(?:i|we|it|plan) (?:\S+ )?never|(?:am|is|are|was|were|agreed) against|against (?:it|this|that|the plan)|(?:am|are|still) (?:\S+ )?(?:sceptical|skeptical|worried|unsure))\b`,
+	`\b(?:looks?|sounds?|reads?|feels?) like (?:an? \S+$|you|we|your|more|less|another)|\b(?:noticed|suspected) (?:an?|some|another|one|two)\b|\bsee the (?:\S+ )?(?:flaw|bug|gap|mistake|error|problem|issue|risk)s?$|\b(?:good|nice|fine|great) to (?:split|move|merge|add|make|do|use|take|keep|have|change) |\bwith .* (?:on|off)$|\bthere (?:it is|they are)\b|\bunderstood (?:it|this|that) as\b|\bopposite\b|^(?:(?:is|are|was|were|has been|have been) )?(?:answered|resolved|settled|fixed|addressed|closed|solved)$`,
+	// a part, a beginning
+	`\b(?:covers?|solves?|fixes|answers?|addresses|fits?) (?:one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b|\bfirst (?:question|remark|comment|point)\b|[^g] for (?:now|the moment|(?:an?|the|this|that) (?:\S+ )?(?:cases?|prototype|try|draft|start))$`,
+	`\b(?:is|as) (?:an? )?(?:\S+ )?(?:draft|sketch|start|beginning|prototype)$|^(?:an? )?good (?:draft|start|beginning)$|^you are (?:clear|free|good|ok) to |\b(?:want|wanted|like|liked) .*\bfirst$`,
+	`\b(?:up|down|close) to (?:[^d]|d[^a])|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:first|second|last|other|latter|former) (?:option|variant|choice|idea|alternative)\b`,
+	`\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:` + studied + `|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro|tables?|diagrams?))\b|\b(?:followed|seen|looked at|went (?:over|through)|` + studied + `) (?:steps? (?:one|two|three|\d+)|(?:one|two|three|four|\d+) (?:tests?|steps?|files?|sections?|cases?))\b|\b(?:like|love|for|of) the rest$`,
+	// somebody else's reading, another plan or version
+	`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b`,
+	`\b(?:other|another) (?:plan|session|project|repo|branch|window|chat)\b|\bplan (?:[a-hj-z]|of|by|from)\b|\b(?:the|that|this) one (?:for|of|from|by|about|in|on|with|without) |^(?:the|your|my) other (?:is|are)\b|\bversion of (?:[^t]|t[^h])`,
+	`(?:(?:like|likes|liked|love|loved|wanted|expected|for|` + studied + `|through|over|at|of) (?:\S+ )?|^(?:the|your|my|our) )(?:old|older|previous|first|other|another|earlier|original|former) (?:(?:plan|version|draft|one|approach|idea|design|team|session)(?:'s)?)\b|\b(?:plan|version|draft|one) (?:\S+ )?(?:had|was|were) (?:\S+ )?(?:yesterday|before)\b`,
+}, "|"))
+
+// studied are words of reading a thing, of which a part can be read.
+const studied = `read|reviewed|checked|skimmed|studied|examined|scanned|verified|validated|listened to`
+
+// indefinite begins a thing that nobody spoke of.
+var indefinite = lazyregexp.New(`^(?:an?|another|yet another|one more) `)
 
 // against tells whether words before an approval speak against it, bound it, or tell of
 // somebody else's content: "my lead is happy with it". A team's is its member's.
@@ -311,44 +337,73 @@ func reasoned(c clause) bool {
 }
 
 var (
-	reasons = lazyregexp.New(`^(?:since (?:it|they|this|that|these|everything|nothing|all|every|each|the|you|i|we) |as (?:it|they|this|that|these|everything|the (?:\S+ )?\S+) (?:is|are|keeps?|covers?|fits?|makes?|changes?) )`)
+	reasons = lazyregexp.New(`^(?:since (?:it|they|this|that|these|everything|nothing|all|every|each|the|you|i|we) |as (?:it|they|this|that|these|everything|the (?:\S+ )?\S+) (?:is|are|keeps?|covers?|fits?|makes?|changes?|solves?|fixes|helps?|addresses) )`)
 	// merit is what only a reason says in praise of a change.
-	merit = lazyregexp.New(`\b(?:alive|untouched|unchanged|intact|stable|compatible|reversible|low|isolated|can be (?:undone|reverted|rolled back)|(?:changes|breaks|touches) nothing(?: (?:for|in|outside) (?:(?:the|our) )?\S+)?|nothing (?:(?:else|new)|outside (?:the )?\S+) (?:changes|breaks|moves|is (?:lost|touched)))\b`)
+	merit = lazyregexp.New(`\b(?:alive|untouched|unchanged|intact|easy to (?:undo|revert|roll back|review|test|read)|stable|compatible|reversible|low|isolated|can be (?:undone|reverted|rolled back)|(?:changes|breaks|touches) nothing(?: (?:for|in|outside) (?:(?:the|our) )?\S+)?|nothing (?:(?:else|new)|outside (?:the )?\S+) (?:changes|breaks|moves|is (?:lost|touched)))\b`)
 )
 
 // overcome tells of a clause that speaks of a fault or a doubt of before, beside one of
 // the same or the next sentence that says it is gone, or of the latter.
 func (t text) overcome(p part) bool {
-	near := slices.DeleteFunc(slices.Concat(p.sentence.clauses, t.sentences[min(p.at+1, len(t.sentences)-1)].clauses), func(c clause) bool { return c.String() == p.clause.String() })
-	is := func(re *lazyregexp.Regexp) bool {
-		return re.MatchString(p.clause.String()) && !anyOf(p.clause.words, reports)
+	c, s := p.clause, p.clause.String()
+	rest := strings.Fields(strings.ReplaceAll(s, "the missing ", "the "))
+	switch old := formerly.MatchString(s) && !anyOf(c.words, unresolved); {
+	case anyOf(c.words, reports):
+		return false
+	case settled.MatchString(s) || present.MatchString(s) && !anyOf(rest, unwelcome):
+		return !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last")
+	case !old && !gone.MatchString(s) && !wished.MatchString(s) && !unwished.MatchString(s):
+		return false
+	default:
+		return slices.ContainsFunc(slices.Concat(p.sentence.near(), t.sentences[min(p.at+1, len(t.sentences)-1)].near()), func(other clause) bool {
+			return other.String() != s && (c.answered(other) || other.answered(c) || old && (other.conj == "but" && other.words[len(other.words)-1] == "approved" || !mentions(other.words) && statement(other, false)))
+		})
 	}
-	among := func(of func(clause) bool) bool { return slices.ContainsFunc(near[:min(len(near), maxNear)], of) }
-	rest := strings.Fields(strings.ReplaceAll(p.clause.String(), "the missing ", "the "))
-	return is(settled) && !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last") ||
-		is(wished) && among(func(c clause) bool { return gone.MatchString(c.String()) && !slices.Contains(c.words, "gone") }) || is(formerly) && among(func(c clause) bool {
-		return gone.MatchString(c.String()) || c.conj == "but" && c.words[len(c.words)-1] == "approved" || !mentions(c.words) && statement(c, false)
-	}) || is(gone) && among(func(c clause) bool { return formerly.MatchString(c.String()) || wished.MatchString(c.String()) })
 }
+
+// answered tells of a wish or a fault of before that the other clause says is met or gone.
+func (c clause) answered(by clause) bool {
+	s := c.String()
+	return gone.MatchString(by.String()) && (formerly.MatchString(s) && !anyOf(c.words, unresolved) || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
+}
+
+// Parts of what is said of a doubt of before, and of what is settled.
+const (
+	onceBefore = `(?:(?:yesterday|on \S+day|last (?:week|time)) )?`
+	faulty     = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
+	those      = `(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+`
+	isNow      = `(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*`
+	byNow      = `(?: (?:now|too|today|as well))?`
+)
 
 var (
 	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
-		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
-	wished = lazyregexp.New(`^(?:(?:yesterday|on \S+day|last (?:week|time)) )?(?:i|we) (?:asked for|missed|complained about|rejected|was not sure|were not sure) .*$`)
-	faulty = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
-	gone   = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
-	// settled says of a part or a remark that it is dealt with.
-	settled = lazyregexp.New(`^(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+(?:\S+ ){1,6}(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed|covered|in|in there|there)(?: (?:now|too|today|as well))?$` +
-		`|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
+		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|some|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|time|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
+	wished   = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:asked for|missed|complained about (?:the|a) (?:missing|lack of)) .*$`)
+	unwished = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:complained about|rejected|was not sure|were not sure) .*$`)
+	// What was wished for is not met by an absence, what was not by a presence.
+	absence, presence = set("not gone"), set("in there here")
+	// unresolved are words with which a doubt of before goes on.
+	unresolved = set("still must should need needs nobody yet never remain remains have has until unless if")
+	gone       = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
+	// settled says of a remark or a fault that it is dealt with, of a part that it is there.
+	settled = lazyregexp.New(`^` + those + `(?:(?:\S+ ){0,4}(?:points?|remarks?|comments?|questions?|concerns?|objections?|notes?|issues?|problems?|worr(?:y|ies)|doubts?|suggestions?|requests?|findings?|typos?|bugs?|mistakes?|errors?|flaws?|gaps?|leaks?|races?|names?|wording) (?:\S+ ){0,5})?` + isNow + `(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed)` + byNow + `$` +
+		`|^` + those + `(?:\S+ ){1,6}` + isNow + `covered` + byNow + `$|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
+	present = lazyregexp.New(`^` + those + `(?:\S+ ){1,6}` + isNow + `(?:in|in there|there)` + byNow + `$`)
+	// unwelcome is what had better not be there.
+	unwelcome = set("bug bugs typo typos mistake mistakes errors flaw flaws gap gaps hole leak problem problems issue issues risk risks hate hated dislike disliked forbade rejected refused vetoed")
 	// red says of tests that they fail, as they are to.
-	red = lazyregexp.New(`^(?:(?:they|these|those|all|each|both|two|three|four|five|six|seven|eight|nine|ten|the (?:tests|skeletons)|every (?:one|test))(?: of (?:them|these|those))?(?: all)? )+(?:(?:is|are) )?(?:fail|fails|failed|failing|red)` +
-		`(?: (?:today|now|at the moment|on my machine|as (?:they should|expected|intended|planned)|for the right reasons?|with (?:the|a) missing \S+|with(?:out)? (?:the|that|this) (?:change|code|implementation|fix)))*$|^(?:none|not one)(?: of them)? (?:is )?(?:green|passes|passing)(?: yet| today| now)?$|^(?:that )?(?:each|every one|all)(?: (?:one|test|of them))? can fail$`)
+	red = lazyregexp.New(`^(?:(?:two|three|four|five|six|seven|eight|nine|ten) |(?:(?:they|these|those|tests|skeletons|(?:all|both|the|these|those)(?: (?:of (?:them|these|those)|two|three|four|five|six|seven|eight|nine|ten))?(?: (?:tests|skeletons))?|each(?: of (?:them|these|those))?|every (?:one|test))(?: all)? )+)(?:(?:is|are) )?(?:fail|fails|failed|failing|red)` +
+		`(?: (?:today|now|at the moment|on my machine|as (?:they should|expected|intended|planned)|for the right reasons?|with (?:the|a) missing (?:code|implementation|function|method|type|class|module|package|symbol|handler|feature|capability)|with(?:out)? (?:the|that|this) (?:change|code|implementation|fix)))*$|^(?:none|not one)(?: of them)? (?:is )?(?:green|passes|passing)(?: yet| today| now)?$|^(?:that )?(?:each|every one|all)(?: (?:one|test|of them))? can fail$`)
 )
 
 // remainder is a clause without the phrases that change nothing. What stands between
 // two of them is taken at the second time.
 func remainder(c clause) []string {
 	text := " " + c.String() + " "
+	if forbids.MatchString(text) {
+		return c.words
+	}
 	for range 2 {
 		text = asides.ReplaceAllString(nothingAgainst.ReplaceAllString(text, " "), " ")
 	}
@@ -357,16 +412,16 @@ func remainder(c clause) []string {
 
 var (
 	subjects = set("here nothing two three four five six seven step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
-	thanks   = set("thank thanks")
+	thanks   = set("thank thanks cheers")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed considered understood covered covers cover addressed addresses
+	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed seen considered understood covered covers cover addressed addresses
  answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
  expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
- nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
+ simplest cleanest clearest shortest safest nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
 	// reading are words about a plan, and of its reading.
 	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
  details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
- what where moved renamed asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
+ what where pointed raised mentioned moved renamed asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
  choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
  solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
  of up since came went clarifying feedback reviewed changes update updates revision version`)
@@ -377,13 +432,17 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: \S+)?|surprises?(?: me)?|reservations?|suggestions?|fix|correct|improve|fault(?: (?:it|them|this))?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|add|expect|missing|wrong|redundant|object|object to|say|else|complain about|complain|found|changes? (?:needed|required|necessary)|change(?: (?:a|one) (?:thing|word|line))?)(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))* `)
-	ownDeed        = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
-	softeners      = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
-	topics         = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	titled         = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short|quick) )+| is$| (?:of|on|from) (?:my|the|your) (?:review|reading|plan|tests|skeletons)$`)
-	ownSide        = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
-	objectOnly     = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
+	nothingAgainst = lazyregexp.New(` (?:(?:(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|found|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: ` + gateParts + `)?|surprises?(?: me)?|reservations?|suggestions?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|missing|wrong|redundant|changes? (?:needed|required|necessary))` +
+		`|(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:nothing|none|not(?: (?:have|see|find|think (?:of|about)))? (?:much|anything|an? thing|one thing))(?: (?:much|else|anything|more|further|other|of|them|that|i|is|left|open|in|it))* (?:found|else(?: (?:here|left|at all|needed|from (?:me|us|my side)))+|(?:to|would) (?:fix|correct|improve|fault|add|expect|object(?: to)?|say|complain(?: about)?|change))` +
+		`|(?:no|none|zero)(?: (?:\S+ )?` + gateParts + `)? to (?:fix|correct|add|change)|(?:i|we) did not expect|(?:i|we) (?:do|did|would) not (?:object|change (?:it|this|them|anything|(?:a|one) (?:thing|word|line)))|(?:(?:i|we) )?(?:can|could) not (?:complain|object|fault (?:it|them|this)|improve (?:on )?(?:it|them|this)))(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))*) `)
+	// forbids is an order: what follows its "not" is no fault that there is none of.
+	forbids    = lazyregexp.New(`^ (?:(?:please|and|so) )*do not (?:comment|question|change|doubt|risk|surprise|object|complain) `)
+	ownDeed    = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
+	softeners  = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
+	topics     = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	titled     = lazyregexp.New(`^(?:(?:my|our|the|here is|final|short|quick) )+| is$| (?:of|on|from) (?:my|the|your) (?:review|reading|plan|tests|skeletons)$`)
+	ownSide    = lazyregexp.New(`^(?:from|in) (?:my|our) (?:own |personal |honest )?(?:side|opinion|view|part)$|^(?:from|for) (?:me|us)$`)
+	objectOnly = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + phrase + `(?: itself| above)?$`)
 )
 
 // topic tells whether what stands before a colon can be the user's own lead to a

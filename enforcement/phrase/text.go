@@ -315,7 +315,7 @@ func (b *sentenceBuilder) mayName() bool {
 }
 
 // degree are the words before which "so" joins no clauses.
-var degree = set("long fast quickly")
+var degree = set("long fast quickly much")
 
 // rejoin undoes the cut before a "so" that is no conjunction.
 func (b *sentenceBuilder) rejoin() {
@@ -372,7 +372,7 @@ var contractions = map[string]string{
 	"isnt": "is not", "arent": "are not", "wasnt": "was not", "werent": "were not", "dont": "do not",
 	"doesnt": "does not", "didnt": "did not", "hasnt": "has not", "havent": "have not", "hadnt": "had not",
 	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
-	"thx": "thanks", "thanx": "thanks", "tnx": "thanks", "apprvd": "approved", "thankyou": "thank you", "plese": "please", "loks": "looks", "gud": "good", "gr8": "great", "gn": "good night", "nite": "night", "tmrw": "tomorrow", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
+	"thx": "thanks", "thanx": "thanks", "tnx": "thanks", "apprvd": "approved", "thankyou": "thank you", "plese": "please", "loks": "looks", "gud": "good", "gr8": "great", "gn": "good night", "nite": "night", "tmrw": "tomorrow", "ty": "thanks", "tysm": "thanks", "tyvm": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
 	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
 	"goahead": "go ahead", "as-is": "as is", "nvm": "never mind", "go-ahead": "go ahead", "sgtm": "sounds good to me", "oki": "ok", "100%": "fully", "10/10": "great", "a+": "great", "tl;dr": "in short", "r": "are", "u": "you",
 }
@@ -397,7 +397,7 @@ func resolve(w string) []string {
 }
 
 // typed are words in which people often swap two letters.
-var typed = set("thanks thank please looks good ahead you plan proceed")
+var typed = set("thanks thank please looks good ahead you plan proceed the")
 
 // swapped gives the word that one with two neighbouring letters swapped stands for.
 func swapped(w string) string {
