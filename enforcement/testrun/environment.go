@@ -106,7 +106,7 @@ func python(p place) (program string, asks bool) {
 
 // pytest is the command that runs test files of a place and writes a report.
 func pytest(program string, files []string) string {
-	return reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + program + ` -m pytest -q -p no:cacheprovider --tb=short --junitxml="$r"` + words(files))
+	return reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + program + ` -m pytest -q -p no:cacheprovider --tb=short --continue-on-collection-errors --junitxml="$r"` + words(files))
 }
 
 // manifest is what is read of a package.json.
