@@ -115,7 +115,7 @@ func (r *runs) plan(ctx context.Context) []suite {
 	})
 }
 
-var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -p no:cacheprovider --tb=short --continue-on-collection-errors| --(?:junitxml=|out |log-junit )"\$r"`)
+var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -o cache_dir="\$r\.d" --tb=short --continue-on-collection-errors| --(?:junitxml=|out |log-junit )"\$r"`)
 
 // shown is the command of a suite as a person would type it.
 func (s suite) shown() string {

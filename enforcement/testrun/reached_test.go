@@ -171,6 +171,23 @@ func TestARunnerThatFallsIsNoFailingTest(t *testing.T) {
 	}
 }
 
+// TestNothingThatHoldsPytestIsAWarning, which is an error in a project that wants them
+// to be: whoever holds a run gives pytest another folder for its cache.
+func TestNothingThatHoldsPytestIsAWarning(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("python3", "-m", "pytest", "--version").CombinedOutput(); err != nil {
+		t.Skipf("pytest is not to be had here: %v %s", err, out)
+	}
+	root := lay(t, "pytest.ini=[pytest]|addopts=--last-failed|filterwarnings=error| cart.py test_cart.py=import~cart|def~test_it():|~~~~pass|")
+	world := World{Vars: append(os.Environ(), "PYTEST_ADDOPTS=-o cache_dir="+t.TempDir())}
+	if got := Run(t.Context(), schemas.TestRun{Project: root, Changed: []string{"cart.py"}, Millis: 60_000}, world); got.Exit != 0 || got.Passed != 1 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".pytest_cache")); err == nil {
+		t.Error("it left a cache in the project")
+	}
+}
+
 // TestCargoMayMakeItsLock where a crate has none; the run takes it away again.
 func TestCargoMayMakeItsLock(t *testing.T) {
 	t.Parallel()
