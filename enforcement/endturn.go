@@ -148,21 +148,28 @@ func (c EndTurn) claims(s State) (open, bool) {
 
 // untested tells the user of tests that did not come to an end. What cannot be run
 // is told once.
-func (c EndTurn) untested(unrun string) string {
-	switch {
-	case c.Behind:
+func (c EndTurn) untested(unrun string) (said string) {
+	if c.Behind {
 		return "writ: the tests of this turn go on in the background; what comes of them is said at your next prompt."
-	case c.Ran == nil:
-	case c.Late && c.Ran.Outcome == schemas.OutcomePassed && c.Ran.Known > 0:
-		return fmt.Sprintf("writ: the tests of the last turn (`%s`) show no new failure; %d fail as before the session.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Known)
-	case c.Late && c.Ran.Outcome == schemas.OutcomePassed:
-		return fmt.Sprintf("writ: the tests of the last turn passed: `%s`.", excerpt.Runes(c.Ran.Command, 120))
-	case c.Ran.Outcome == schemas.OutcomeTimedOut:
-		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Millis/1000)
-	case c.Ran.Outcome == schemas.OutcomeNotRun && unrun != c.Ran.Output:
-		return fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", excerpt.Runes(c.Ran.Command, 120), excerpt.Runes(c.Ran.Output, 200))
 	}
-	return ""
+	if c.Ran == nil {
+		return ""
+	}
+	command := excerpt.Runes(c.Ran.Command, 120)
+	switch {
+	case c.Late && c.Ran.Outcome == schemas.OutcomePassed && c.Ran.Known > 0:
+		said = fmt.Sprintf("writ: the tests of the last turn (`%s`) show no new failure; %d fail as before the session.", command, c.Ran.Known)
+	case c.Late && c.Ran.Outcome == schemas.OutcomePassed:
+		said = fmt.Sprintf("writ: the tests of the last turn passed: `%s`.", command)
+	case c.Ran.Outcome == schemas.OutcomeTimedOut:
+		said = fmt.Sprintf("writ: the tests (`%s`) were ended after %d s, %d of them passed. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", command, c.Ran.Millis/1000, c.Ran.Passed)
+	case c.Ran.Outcome == schemas.OutcomeNotRun && unrun != c.Ran.Output:
+		said = fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", command, excerpt.Runes(c.Ran.Output, 200))
+	}
+	if c.Ran.Unrun != "" && unrun != c.Ran.Unrun {
+		said = joinLines(said, "writ: not all tests could be run: "+excerpt.Runes(c.Ran.Unrun, 200)+".")
+	}
+	return said
 }
 
 // advances ends the implementation where the project lets green tests do that.

@@ -20,6 +20,21 @@ func TestWhatCameOfARunAfterATurnIsKeptForThePrompt(t *testing.T) {
 	}
 }
 
+// TestTestsThatCouldNotRunAreToldOnce beside those that did.
+func TestTestsThatCouldNotRunAreToldOnce(t *testing.T) {
+	s := State{Project: "/p", Mode: ModeWork, Work: Work{Phase: PhaseImplementation}}
+	end := EndTurn{Ran: &schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Command: "pytest", Outcome: schemas.OutcomePassed, Passed: 3, Unrun: "`test_b` has no module"}}
+	for _, want := range []string{"writ: not all tests could be run: `test_b` has no module.", ""} {
+		d, err := Decide(s, end)
+		if err != nil || d.Notice != want || d.Verdict != Allow {
+			t.Errorf("%q, %v, want %q", d.Notice, err, want)
+		}
+		for _, p := range d.Record {
+			s = Evolve(s, schemas.Event{Data: p})
+		}
+	}
+}
+
 // A person who approves where nothing waits is told so, in work mode and before a mode is
 // chosen; a word of talk says nothing.
 func TestApprovalOfNothingIsAnswered(t *testing.T) {

@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -279,6 +280,7 @@ func (s State) ran(p schemas.TestsFinished) State {
 		s.Unrun = p.Output
 		return s
 	}
+	s.Unrun = cmp.Or(p.Unrun, s.Unrun)
 	s.Late = p.Late && p.Outcome == schemas.OutcomeFailed
 	s.Ran.Runs++
 	s.Evidence = Evidence{Kind: p.Kind, Command: p.Command, Outcome: p.Outcome, Trigger: p.Trigger}

@@ -3,7 +3,7 @@ package schemas
 import "time"
 
 func registerTests(add func(Type, definition)) {
-	add(define[TestsFinished](KindSession, unchanged))
+	add(define[TestsFinished](KindSession, unchanged, unchanged))
 	add(define[TestsSeen](KindSession))
 	add(define[ContentChecked](KindSession))
 	add(define[SessionAudited](KindSession))
@@ -38,7 +38,9 @@ type TestsFinished struct {
 	Passed     int    `json:"passed,omitempty"`
 	Known      int    `json:"known,omitempty"`
 	Uncompared string `json:"uncompared,omitempty"`
-	Late       bool   `json:"late,omitempty"` // it ended in the background, after the turn
+	// Unrun says of a run in which tests ran why others could not.
+	Unrun string `json:"unrun,omitempty"`
+	Late  bool   `json:"late,omitempty"` // it ended in the background, after the turn
 }
 
 // EventType names the event "tests.finished".

@@ -1,15 +1,18 @@
 package testrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // base is the project as a commit has it, in a folder of its own.
@@ -44,7 +47,8 @@ func (r *runs) before(ctx context.Context) (commit, prefix, why string) {
 	printed, said := &start{most: maxOutput}, &end{most: maxOutput}
 	status, err := execute(ctx, process{command: find, confine: r.run.Confine, dir: r.run.Project, out: printed, errs: said}, r.world)
 	if err != nil || status != 0 {
-		return "", "", "no git repository tells what was there before"
+		why, _, _ = strings.Cut(said.String(), "\n")
+		return "", "", strings.TrimSuffix("no git repository tells what was there before: "+strings.TrimPrefix(why, "fatal: "), ": ")
 	}
 	commit, prefix, _ = strings.Cut(printed.String(), "\n")
 	if prefix = strings.TrimSpace(prefix); commit == "" {
@@ -137,19 +141,41 @@ func (b base) modules(root, from, to string) error {
 }
 
 // compare finds which failures of a suite the base has too. A failure whose test
-// the base has not is new.
-func (r *runs) compare(ctx context.Context, f failing) {
+// the base has not is new. A runner that comes to no test is told: whether that is the
+// change's doing shows only beside the base.
+func (r *runs) compare(ctx context.Context, f *failing) {
 	known := map[string]bool{}
-	if why := r.compared(ctx, f, known); why != "" {
-		r.result.Uncompared = why
-	}
-	for _, one := range f.names() {
-		if known[one] {
-			r.result.Known = append(r.result.Known, one)
-		} else {
-			r.result.New = append(r.result.New, one)
+	why := r.compared(ctx, *f, known)
+	r.result.Uncompared = cmp.Or(why, r.result.Uncompared)
+	for _, one := range f.failed {
+		key, name := f.key(one), one.Name
+		if name == "" || name == f.command {
+			name = f.shown()
 		}
+		name = "`" + excerpt.Runes(name, 80) + "`"
+		switch {
+		case !known[key] && why != "" && f.tool != "" && one.Name == f.command:
+			r.unrun(name + " came to no test: " + one.Line)
+			continue
+		case !known[key]:
+			r.result.New, f.fresh = append(r.result.New, key), append(f.fresh, one)
+			continue
+		case one.Whole:
+			r.unrun(name + " fails without this session's changes too: " + one.Line)
+		}
+		r.result.Known = append(r.result.Known, key)
 	}
+}
+
+// key is what makes two failures the same: the test, or, where none of a file's could
+// begin, what kept them from it.
+func (f failing) key(one schemas.TestFailure) string {
+	if !one.Whole || f.tool == "" {
+		return one.Name
+	}
+	words := strings.FieldsFunc(one.Line, func(r rune) bool { return r == ' ' || r >= '0' && r <= '9' })
+	words = slices.DeleteFunc(words, func(word string) bool { return strings.Contains(word, "/") })
+	return one.Name + ": " + strings.Join(words, " ")
 }
 
 // compared adds the failures that the base has to known, and says why it could not
@@ -160,13 +186,14 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 		return why
 	}
 	r.result.Base = commit
-	names := f.names()
-	asked := names
+	asked := f.failed
 	if commit == r.run.Base { // some of them were looked for there before
-		for _, name := range r.run.Known {
-			known[name] = true
+		for _, key := range r.run.Known {
+			known[key] = true
 		}
-		asked = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name] || slices.Contains(r.run.New, name) })
+		asked = slices.DeleteFunc(slices.Clone(asked), func(one schemas.TestFailure) bool {
+			return known[f.key(one)] || slices.Contains(r.run.New, f.key(one))
+		})
 	}
 	if len(asked) == 0 {
 		return ""
@@ -184,11 +211,12 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 		return err.Error()
 	}
 	command := f.command
-	if slices.Contains(names, f.command) {
-		asked = nil // it failed as a whole
-	}
 	if f.alone != nil {
-		command = f.alone(asked, there)
+		names := namesOf(asked)
+		if slices.Contains(names, f.command) || slices.Contains(names, "") {
+			names = nil // it failed as a whole
+		}
+		command = f.alone(names, there)
 	}
 	if command == "" {
 		return "" // all of it is new
@@ -199,21 +227,27 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 	if again.ended != "" {
 		return "the tests of the commit before the session did not end in time"
 	}
-	for _, name := range again.names() {
-		if name == command {
-			name = f.command // the command failed as a whole
+	for _, one := range again.failed {
+		if one.Name == command {
+			one.Name = f.command // the command failed as a whole
 		}
-		known[name] = true
+		known[f.key(one)] = true
 	}
 	return ""
 }
 
 // built is where cargo builds a place's crate: beside the lock file of its workspace.
 func (p place) built() string {
+	return filepath.Join(p.root, filepath.FromSlash(path.Dir(p.lock())), "target")
+}
+
+// lock is the lock file of a place's crate, relative to the project, whether it is
+// there or not.
+func (p place) lock() string {
 	if at, _, found := p.holding("Cargo.lock"); found {
 		p = at
 	}
-	return p.path("target")
+	return path.Join(p.dir, "Cargo.lock")
 }
 
 func namesOf(failed []schemas.TestFailure) (names []string) {

@@ -106,7 +106,7 @@ func python(p place) (program string, asks bool) {
 
 // pytest is the command that runs test files of a place and writes a report.
 func pytest(program string, files []string) string {
-	return reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + program + ` -m pytest -q -p no:cacheprovider --tb=short --junitxml="$r"` + words(files))
+	return reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + program + ` -m pytest -q -o cache_dir="$r.d" --tb=short --continue-on-collection-errors --junitxml="$r"` + words(files))
 }
 
 // manifest is what is read of a package.json.
@@ -214,7 +214,7 @@ func words(names []string) string {
 // reported has a command write its report to a file of its own, "$r", and prints
 // that alone. Its status is the command's.
 func reported(command string) string {
-	return `r=$(mktemp) && { ` + command + ` >&2; s=$?; cat "$r"; rm -f "$r"; (exit $s); }`
+	return `r=$(mktemp) && { ` + command + ` >&2; s=$?; cat "$r"; rm -rf "$r" "$r.d"; (exit $s); }`
 }
 
 var testTarget = lazyregexp.New(`(?m)^test\s*:`)

@@ -1,6 +1,7 @@
 package testrun
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -31,14 +32,18 @@ type runs struct {
 type failing struct {
 	suite
 	failed []schemas.TestFailure
-	ended  string // why it did not come to its end, "" where it did
-	notRun string // why nothing of it ran
+	fresh  []schemas.TestFailure // those that the base has not
+	ended  string                // why it did not come to its end, "" where it did
+	notRun string                // why nothing of it ran
 	passed int
 	status int
 	output string
 }
 
-func (f failing) names() []string { return namesOf(f.failed) }
+// began reports whether a test of the suite ran, as far as they can be told apart.
+func (f failing) began() bool {
+	return f.passed > 0 || len(f.failed) == 0 || slices.ContainsFunc(f.failed, func(one schemas.TestFailure) bool { return !one.Whole })
+}
 
 // reached runs the tests that the changed files can reach, one suite after another,
 // and tells failures that are new from those that the commit before the session has.
@@ -74,13 +79,13 @@ func reached(ctx context.Context, run schemas.TestRun, w World) schemas.TestResu
 			continue
 		case one.ended != "":
 			r.result.TimedOut = true
-		default:
+		case one.began():
 			ran++
 		}
 		r.result.Whole = r.result.Whole || s.whole
 		if len(one.failed) > 0 {
+			r.compare(ctx, &one)
 			failed = append(failed, one)
-			r.compare(ctx, one)
 		}
 		if len(one.failed) > 0 || s.tool == "" {
 			output = append(output, one.output)
@@ -110,7 +115,7 @@ func (r *runs) plan(ctx context.Context) []suite {
 	})
 }
 
-var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -p no:cacheprovider --tb=short| --(?:junitxml=|out |log-junit )"\$r"`)
+var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -o cache_dir="\$r\.d" --tb=short --continue-on-collection-errors| --(?:junitxml=|out |log-junit )"\$r"`)
 
 // shown is the command of a suite as a person would type it.
 func (s suite) shown() string {
@@ -125,7 +130,9 @@ func (s suite) shown() string {
 func (r *runs) once(ctx context.Context, s suite) failing {
 	f := failing{suite: s}
 	printed, said := &start{most: maxReport}, &end{most: maxOutput}
-	p := process{command: s.command, confine: r.run.Confine, dir: s.at.path("."), out: printed, errs: said}
+	confined, remove := making(r.run, s.made)
+	defer remove()
+	p := process{command: s.command, confine: confined, dir: s.at.path("."), out: printed, errs: said}
 	both := &end{most: maxOutput}
 	if s.tool == "" {
 		p.out, p.errs = both, both
@@ -147,8 +154,14 @@ func (r *runs) once(ctx context.Context, s suite) failing {
 		return f
 	}
 	if s.tool != "" {
-		read, _ := outcome.Read(s.tool, "", printed.String(), f.output) // what it cannot read is told by the status
+		read, why := outcome.Read(s.tool, "", printed.String(), f.output)
 		f.passed = len(read.Passed)
+		if why != "" && f.ended == "" && (status == 0 || s.tool == outcome.Pytest && status == pytestNone) {
+			if f.notRun = noTests; len(read.Skipped) > 0 {
+				f.notRun = why
+			}
+			return f
+		}
 		for _, one := range read.Failed {
 			one.Name = s.at.plain(one.Name)
 			f.failed = append(f.failed, one)
@@ -161,11 +174,34 @@ func (r *runs) once(ctx context.Context, s suite) failing {
 			return f
 		}
 	}
-	if status != 0 && len(f.failed) == 0 && f.ended == "" && (s.tool != outcome.Pytest || status != pytestNone) {
-		f.failed = []schemas.TestFailure{{Name: s.command, Cause: schemas.FailOther, Whole: true, Line: lastLine(f.output)}}
+	if s.tool == "" && status == 0 && noTest.MatchString(f.output) && !someTest.MatchString(f.output) {
+		f.notRun = noTests
+	} else if status != 0 && len(f.failed) == 0 && f.ended == "" {
+		f.failed = []schemas.TestFailure{{Name: s.command, Cause: schemas.FailOther, Whole: true, Line: lastSaid(f.output)}}
 	}
 	return f
 }
+
+// noTests is why nothing ran where a runner ended well without a test.
+const noTests = "it found no test to run"
+
+// noTest and someTest are how runners of which only the exit status is read say that
+// nothing ran, and that something did.
+var (
+	noTest   = lazyregexp.New(`(?mi)^\W*(?:(?:there are )?no tests? (?:ran|run|found|to run|collected|files?)\b|ran 0 tests|0 passing|0 examples, 0 failures|tests:? 0\b|.*\[no test(?:s to run| files)\])`)
+	someTest = lazyregexp.New(`(?mi)^\W*(?:[1-9]\d* (?:passing|failing|passed|failed|tests?|examples)\b|ran [1-9]|tests:? +[1-9]|ok\s(?:.*[^\]]\s*$))|\b[1-9]\d* passed\b`)
+)
+
+// lastSaid is the last line of a runner's output, or of what it says of an error of its
+// own.
+func lastSaid(output string) string {
+	if all := internalError.Regexp().FindAllStringSubmatch(output, -1); len(all) > 0 {
+		return all[len(all)-1][1]
+	}
+	return lastLine(output)
+}
+
+var internalError = lazyregexp.New(`(?m)^INTERNALERROR> (\S.*)$`)
 
 // pytestNone is pytest's status where it found no test (pytest.ExitCode).
 const pytestNone = 5
@@ -203,21 +239,15 @@ func (r *runs) unrun(why string) {
 	}
 }
 
-// tell settles how the run ended: what the base has too is no failure, and a
-// command that ends in the same way there, with no test told apart, shows nothing.
+// tell settles how the run ended: what the base has too is no failure, and where no
+// test began there is nothing to tell.
 func (r *runs) tell(failed []failing, ran int) {
 	var lines []string
 	for _, f := range failed {
-		for _, one := range f.failed {
-			switch {
-			case !slices.Contains(r.result.Known, one.Name):
-				r.result.Exit = f.status
-				if one.Name != f.command {
-					lines = append(lines, strings.TrimSuffix(one.Name+": "+one.Line, ": "))
-				}
-			case one.Name == f.command:
-				r.unrun("`" + excerpt.Runes(f.command, 80) + "` fails without this session's changes too: " + one.Line)
-				ran--
+		for _, one := range f.fresh {
+			r.result.Exit = cmp.Or(f.status, 1)
+			if one.Name != f.command {
+				lines = append(lines, strings.TrimPrefix(strings.TrimSuffix(one.Name+": "+one.Line, ": "), ": "))
 			}
 		}
 	}
@@ -226,7 +256,7 @@ func (r *runs) tell(failed []failing, ran int) {
 		r.result.Output = strings.Join(append(lines[:min(len(lines), maxListed)], "", r.result.Output), "\n")
 	}
 	r.result.New, r.result.Known = bounded(r.result.New), bounded(r.result.Known)
-	if ran <= 0 && r.result.Exit == 0 && !r.result.TimedOut && len(r.result.Unrun) > 0 {
+	if ran == 0 && r.result.Exit == 0 && !r.result.TimedOut && len(r.result.Unrun) > 0 {
 		r.result.NotRun = strings.Join(r.result.Unrun, "; ")
 	}
 }

@@ -102,6 +102,122 @@ func TestOnlyWhatFailsAnewIsAFailure(t *testing.T) {
 	}
 }
 
+// TestWhereNothingBeganNothingPassed: tests that cannot begin, in the base either, are
+// told, and count for nothing beside those that ran.
+func TestWhereNothingBeganNothingPassed(t *testing.T) {
+	t.Parallel()
+	python, goes, node := []string{"python3", "-m", "pytest", "--version"}, []string{"go", "version"}, []string{"node", "--version"}
+	const (
+		cart  = "pyproject.toml cart.py=def~total():|~~~~return~1| "
+		test  = "from~cart~import~total|def~test_total():|~~~~assert~total()==1|"
+		old   = "def total():\n    return 1\n\n"
+		other = "def total():\n    return 3\n"
+		shop  = "go.mod=module~m||go~1.22| cart/cart.go=package~cart||func~Total()~int~{~return~1~}| "
+		in    = "cart/cart_test.go=package~cart||import~\"testing\"||func~TestTotal(t~*testing.T)~{~if~Total()~!=~1~{~t.Error(\"no\")~}~}|"
+		less  = "package cart\n\nfunc Total() int { return 3 }\n"
+		js    = "package.json={} cart.js=exports.total=()=>1| "
+	)
+	for name, c := range map[string]struct {
+		needs                   []string
+		files, changed, content string
+		fresh, notRun, unrun    string // fresh are the new failures; notRun and unrun are within what is told
+	}{
+		"a test file that is not read":          {python, cart + "test_cart.py=import~nosuch|" + test, "cart.py", other, "", "No module named 'nosuch'", ""},
+		"another one breaks beside it":          {python, cart + "test_cart.py=" + test + " test_b.py=import~cart,nosuch|", "cart.py", other, "test_cart.test_total", "", "No module named 'nosuch'"},
+		"another one holds beside it":           {python, cart + "test_cart.py=" + test + " test_b.py=import~cart,nosuch|", "cart.py", old, "", "", "`test_b` fails without"},
+		"not read for another reason":           {python, cart + "test_cart.py=import~nosuch|" + test, "test_cart.py", "import nowhere\n", "test_cart: test_cart.py: : ModuleNotFoundError: No module named 'nowhere'", "", ""},
+		"a runner that falls":                   {python, cart + "test_cart.py=" + test + " conftest.py=def~pytest_collection_modifyitems():|~~~~raise~OSError('down')|", "cart.py", other, "", "OSError: down", ""},
+		"what all tests load":                   {python, cart + "test_cart.py=" + test + " conftest.py=import~cart|", "cart.py", "import nosuch\n", ": cart.py: : ModuleNotFoundError: No module named 'nosuch'", "", ""},
+		"no test of Python":                     {python, cart, "cart.py", other, "", noTests, ""},
+		"all tests are passed over":             {python, cart + "test_cart.py=import~pytest|pytestmark=pytest.mark.skip|" + test, "cart.py", other, "", "skipped", ""},
+		"tests of Go that are not built":        {goes, shop + strings.Replace(in, "Total()", "Nope()", 1), "cart/cart.go", less, "", "undefined: Nope", ""},
+		"and code of Go that is no longer":      {goes, shop + strings.Replace(in, "Total()", "Nope()", 1), "cart/cart.go", "package cart\n\nvar x int = \"\"\n", "m/cart: ", "", ""},
+		"no test of Go":                         {goes, shop + strings.Replace(in, "package", "//go:build~far||package", 1), "cart/cart.go", less, "", noTests, ""},
+		"tests of Go that fall before they run": {goes, shop + in + "func~TestMain(*testing.M)~{~panic(1)~}|", "cart/cart.go", less, "", "m/cart` fails without this session's changes too: panic: 1", ""},
+		"a file of Node that throws":            {node, js + "cart.test.js=require('nosuch');require('./cart');require('node:test')", "cart.js", "exports.total=()=>3\n", "", "nosuch", ""},
+		"a file of Node without tests":          {node, js + "cart.test.js=require('./cart');require('node:test')", "cart.js", "exports.total=()=>3\n", "", noTests, ""},
+		"a script that finds none":              {node, "package.json={\"scripts\":{\"test\":\"echo~~0~passing\"}} cart.js", "cart.js", "x\n", "", noTests, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if out, err := exec.Command(c.needs[0], c.needs[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%s is not to be had here: %v %s", c.needs[0], err, out)
+			}
+			root := lay(t, c.files)
+			run := schemas.TestRun{Project: root, Changed: []string{c.changed}, Began: commit(t, root), Millis: (5 * time.Minute).Milliseconds()}
+			put(t, root, c.changed, c.content)
+			got := Run(t.Context(), run, World{Vars: os.Environ()})
+			if fresh := strings.Join(got.New, " "); fresh != c.fresh && (c.fresh == "" || !strings.HasPrefix(fresh, c.fresh)) || (got.Exit != 0) != (c.fresh != "") {
+				t.Errorf("new failures: %+v", got)
+			}
+			if (got.NotRun != "") != (c.notRun != "") || !strings.Contains(got.NotRun, c.notRun) || !strings.Contains(strings.Join(got.Unrun, " "), c.unrun) {
+				t.Errorf("what did not run: %+v", got)
+			}
+		})
+	}
+}
+
+// TestARunnerThatFallsIsNoFailingTest where nothing tells whether it fell before: in a
+// folder without a history, or whose history git does not trust.
+func TestARunnerThatFallsIsNoFailingTest(t *testing.T) {
+	t.Parallel()
+	root := lay(t, ".venv/bin/python=#!/bin/sh|echo~'INTERNALERROR>~OSError:~down'~>&2|exit~3| pyproject.toml cart.py test_cart.py=import~cart")
+	if err := os.Chmod(filepath.Join(root, ".venv/bin/python"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got := Run(t.Context(), schemas.TestRun{Project: root, Changed: []string{"cart.py"}, Millis: 60_000}, World{Vars: os.Environ()})
+	if got.Exit != 0 || !strings.Contains(got.NotRun, "came to no test: OSError: down") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestNothingThatHoldsPytestIsAWarning, which is an error in a project that wants them
+// to be: whoever holds a run gives pytest another folder for its cache.
+func TestNothingThatHoldsPytestIsAWarning(t *testing.T) {
+	t.Parallel()
+	if out, err := exec.Command("python3", "-m", "pytest", "--version").CombinedOutput(); err != nil {
+		t.Skipf("pytest is not to be had here: %v %s", err, out)
+	}
+	root := lay(t, "pytest.ini=[pytest]|addopts=--last-failed|filterwarnings=error| cart.py test_cart.py=import~cart|def~test_it():|~~~~pass|")
+	world := World{Vars: append(os.Environ(), "PYTEST_ADDOPTS=-o cache_dir="+t.TempDir())}
+	if got := Run(t.Context(), schemas.TestRun{Project: root, Changed: []string{"cart.py"}, Millis: 60_000}, world); got.Exit != 0 || got.Passed != 1 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(root, ".pytest_cache")); err == nil {
+		t.Error("it left a cache in the project")
+	}
+}
+
+// TestCargoMayMakeItsLock where a crate has none; the run takes it away again.
+func TestCargoMayMakeItsLock(t *testing.T) {
+	t.Parallel()
+	root := lay(t, "a/Cargo.toml=[package]|name~=~\"one\" a/src/lib.rs stand/writ=#!/bin/sh|[~\"$3~$4\"~=~\"--make~a/Cargo.lock\"~]~&&~touch~Cargo.lock~&&~echo~'test~x~...~ok'|")
+	writ := filepath.Join(root, "stand/writ")
+	if err := os.Chmod(writ, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run := schemas.TestRun{Project: root, Changed: []string{"a/src/lib.rs"}, Confine: []string{"--quiet"}, Millis: 60_000}
+	if got := Run(t.Context(), run, World{Writ: writ, Vars: os.Environ()}); got.Exit != 0 || got.Passed != 1 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(root, "a/Cargo.lock")); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+func TestWhatRunnersSayOfNoTests(t *testing.T) {
+	t.Parallel()
+	for said, none := range map[string]bool{
+		"Ran 0 tests in 0.000s\n\nNO TESTS RAN": true, "  0 passing (1ms)": true, "no tests found": true, "?   \tm/a\t[no test files]": true, "# tests 0": true,
+		"ok  \tm/a\t0.2s [no tests to run]": true, "There are no tests to run": true, "built": false, "": false,
+		"  0 passing\n  3 passing": false, "?   \tm/a\t[no test files]\nok  \tm/b\t0.02s": false, "Ran 0 tests\nRan 2 tests": false, "Tests: 0 failed, 4 passed": false,
+	} {
+		if got := noTest.MatchString(said) && !someTest.MatchString(said); got != none {
+			t.Errorf("%q: %v", said, got)
+		}
+	}
+}
+
 // TestANewTestFileIsNotInTheBase: what the base lacks keeps nothing from being run
 // there, and its failure is new even where it ends the runner.
 func TestANewTestFileIsNotInTheBase(t *testing.T) {

@@ -76,14 +76,8 @@ func once(ctx context.Context, r schemas.TestRun, f schemas.TestFile, w World) (
 	if ctx.Err() != nil {
 		return run, "there was no time left for it: all test files together have a minute"
 	}
-	made := filepath.Join(r.Project, filepath.FromSlash(f.Make))
-	confined := slices.Clone(r.Confine)
-	if f.Make != "" {
-		if _, err := os.Lstat(made); err != nil {
-			defer func() { _ = os.Remove(made) }() // the run's own, as far as it made one
-		}
-		confined = append(confined, "--make", f.Make)
-	}
+	confined, remove := making(r, f.Make)
+	defer remove()
 	printed, said := &start{most: maxReport}, &end{most: maxOutput}
 	status, err := execute(ctx, process{
 		command: f.Command, confine: confined, dir: filepath.Join(r.Project, filepath.FromSlash(f.Dir)), out: printed, errs: said,
@@ -99,6 +93,23 @@ func once(ctx context.Context, r schemas.TestRun, f schemas.TestFile, w World) (
 		return run, lastLine(said.String())
 	}
 	return outcome.Read(f.Tool, f.Path, printed.String(), said.String())
+}
+
+// making are the options that hold a run which may make a file, and what takes that
+// away again: it is the run's own, as far as it made one.
+func making(r schemas.TestRun, file string) (confined []string, remove func()) {
+	if file == "" || len(r.Confine) == 0 {
+		return r.Confine, func() {}
+	}
+	made := filepath.Join(r.Project, filepath.FromSlash(file))
+	if _, err := os.Lstat(made); err == nil {
+		made = ""
+	}
+	return append(slices.Clone(r.Confine), "--make", file), func() {
+		if made != "" {
+			_ = os.Remove(made)
+		}
+	}
 }
 
 func contentOf(root, file string) ([]byte, error) {

@@ -22,6 +22,7 @@ type suite struct {
 	// later comes after what stands nearer to the change.
 	later bool
 	why   string // why it cannot be run, "" for nothing
+	made  string // a file that the tool may have to make, relative to the project
 	// alone runs some failed tests by themselves in another tree, whose place there is,
 	// or all of the suite's for none; nil for command. "" says that the tree has none
 	// of their files.
@@ -379,7 +380,7 @@ func cargoSuites(c changes, asked ask) []suite {
 		for _, crate := range crates {
 			command += " -p " + quoted(crate)
 		}
-		return suite{at: c.place, tool: outcome.Cargo, command: command, later: later, whole: crates == nil}
+		return suite{at: c.place, tool: outcome.Cargo, command: command, later: later, whole: crates == nil, made: c.lock()}
 	}
 	m := cargoName.FindStringSubmatch(c.text("Cargo.toml"))
 	if m == nil {

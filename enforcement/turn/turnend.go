@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -258,14 +259,20 @@ func (r *testRuns) reported(ctx context.Context, t turn, header schemas.Header) 
 func finished(run pendingRun, result schemas.TestResult, late bool) *schemas.TestsFinished {
 	e := &schemas.TestsFinished{
 		Trigger: "stop", Kind: enforcement.KindTest, Command: excerpt.Runes(cmp.Or(result.Command, "tests"), 500), Outcome: schemas.OutcomePassed,
-		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: excerpt.Runes(result.Output, 4000), Confined: len(run.Confine) > 0,
+		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: excerpt.Runes(result.Output, 3700), Confined: len(run.Confine) > 0,
 		Passed: result.Passed, Known: len(result.Known), Uncompared: excerpt.Runes(result.Uncompared, 200), Late: late,
+	}
+	if result.NotRun == "" {
+		e.Unrun = excerpt.Runes(strings.Join(result.Unrun, "; "), 500)
 	}
 	switch {
 	case result.NotRun != "":
 		e.Outcome, e.Output = schemas.OutcomeNotRun, excerpt.Runes(result.NotRun, 500)
 	case result.Exit != 0:
 		e.Outcome = schemas.OutcomeFailed
+		if e.Uncompared != "" {
+			e.Output += "\nWhether this failed before the session is not known: " + e.Uncompared
+		}
 	case result.TimedOut:
 		e.Outcome = schemas.OutcomeTimedOut
 	case result.Command == "" || result.Left:

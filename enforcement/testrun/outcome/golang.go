@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -96,7 +97,7 @@ func goBroken(built, printed string) string {
 			return strings.TrimSpace(line)
 		}
 	}
-	return lastLine(built + printed)
+	return cmp.Or(goPanic.Regexp().FindString(printed), lastLine(built+printed))
 }
 
 var (

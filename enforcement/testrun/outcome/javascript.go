@@ -12,6 +12,7 @@ import (
 var (
 	tapResult = lazyregexp.New(`^(\s*)(not ok|ok) \d+ - (.*?)(?:\s+# (SKIP|TODO)\b.*)?$`)
 	tapField  = lazyregexp.New(`^(\w+): (.*)$`)
+	nodeFile  = lazyregexp.New(`^\S+\.[cm]?[jt]sx?$`)
 )
 
 // readNode reads the TAP of `node --test`. Suites are told by what they hold.
@@ -43,7 +44,7 @@ func readNode(r *Run, file, stdout, _ string) {
 			f := scriptFailure(file, fields["name"]+": "+fields["error"]+"\n"+fields["code"]+"\n"+fields["stack"])
 			f.Name = name
 			r.failed(f)
-		case file != "" && strings.HasSuffix(name, file): // of the file as a whole, when it has no tests
+		case nodeFile.MatchString(name): // of the file as a whole, when it has no tests
 		default:
 			r.Passed = append(r.Passed, name)
 		}

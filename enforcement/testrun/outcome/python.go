@@ -37,14 +37,16 @@ func (j junit) all() []junitCase {
 	return cases
 }
 
-func readPytest(r *Run, file, stdout, _ string) {
+func readPytest(r *Run, file, stdout, stderr string) {
 	var report junit
-	if xml.Unmarshal([]byte(stdout), &report) != nil {
-		return
+	_ = xml.Unmarshal([]byte(stdout), &report) // without one nothing ran
+	if _, why, found := strings.Cut(stderr, "ImportError while loading conftest "); found {
+		r.failed(pythonFailure("", file, junitFault{Message: "collection failure", Text: why}))
 	}
 	for _, c := range report.all() {
 		name := strings.TrimPrefix(c.Class+"."+c.Name, ".")
 		switch {
+		case name == "pytest.internal": // an error of its own is no test
 		case c.Failure != nil:
 			r.failed(pythonFailure(name, file, *c.Failure))
 		case c.Error != nil:
