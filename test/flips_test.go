@@ -71,6 +71,12 @@ func TestBrokenFolders(t *testing.T) {
 		}, endHealed},
 		"a file in the place of a store": {func(w flipWorld) { file(w)("streams/jetstream") }, endRemedy},
 		"a file in the place of a log":   {func(w flipWorld) { file(w)("log") }, endRemedy},
+		"an archive that leads nowhere": {func(w flipWorld) {
+			path := filepath.Join(w.data(), "archive")
+			if err := errors.Join(os.RemoveAll(path), os.Symlink(path+".gone", path)); err != nil {
+				t.Error(err)
+			}
+		}, endRemedy},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,7 @@ type Options struct {
 	Known  Range
 	Keep   string // the folder that damaged files are copied to
 	// From is the stream's folder in a backup of the same log, "" for none. A
-	// backup in which the record before a damaged one was received at another time
+	// backup in which a record beside a damaged one was received at another time
 	// is not taken from.
 	From string
 	// Leave says of a damage that it stays as it is; nil for none.
@@ -336,43 +336,32 @@ func (o Options) replace(b *block, d Damage) (part []byte, all []Outcome, err er
 	return part, all, nil
 }
 
-// elsewhere are the missing records that the backup has, as they stand there.
+// elsewhere are the missing records that the backup has, as they stand there. A record
+// beside them that both have was received at one time, or it is another log's.
 func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
 	found := map[uint64][]byte{}
 	if o.From == "" {
 		return found, nil
 	}
-	all, err := files(o.From, 0)
-	if err != nil {
-		return nil, err
+	beside, time, same := d.before, d.time, true
+	if beside == 0 {
+		err := eachSound(o.Dir, o.Stream, func(_ *block, r record) bool {
+			beside, time = r.seq, r.time
+			return r.seq <= d.Last
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	for _, one := range all {
-		body, err := os.ReadFile(one.Path)
-		if err != nil {
-			return nil, err
+	err := eachSound(o.From, o.Stream, func(b *block, r record) bool {
+		if r.seq >= d.First && r.seq <= d.Last {
+			found[r.seq] = b.body[r.at : r.at+r.size]
 		}
-		b, err := newBlock(o.Stream, one.Index, one.Path, body)
-		if err != nil {
-			return nil, err
-		}
-		for at := 0; at < len(body); {
-			r, sound := b.at(at)
-			if !sound {
-				at = b.next(at, 0)
-				continue
-			}
-			at += r.size
-			switch {
-			case r.erased || r.deletion:
-			case r.seq == d.before && r.time != d.time:
-				return nil, nil
-			case r.seq >= d.First && r.seq <= d.Last:
-				found[r.seq] = body[r.at:at]
-			}
-		}
-		if uint64(len(found)) == d.Records() {
-			break
-		}
+		same = r.seq != beside || r.time == time
+		return same && r.seq < max(d.Last, beside)
+	})
+	if err != nil || !same {
+		return nil, err
 	}
 	return found, nil
 }

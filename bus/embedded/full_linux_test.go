@@ -38,9 +38,21 @@ func smallDisk(t *testing.T) *store {
 // TestDiskFull fills a disk with the log alone: it refuses in time, and goes
 // on being read.
 func TestDiskFull(t *testing.T) {
-	_, c := smallDisk(t).start()
+	s := smallDisk(t)
+	server, c := s.start()
 	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
-	checkFull(t, c)
+	checkFull(t, askingDisk(t, s, server))
+}
+
+// askingDisk is a connection that asks the disk before each append, as the daemon's does.
+func askingDisk(t *testing.T, s *store, server *embedded.Server) *bus.Conn {
+	t.Helper()
+	o := s.as(embedded.RoleDaemon, server)
+	o.Ready = server.Health
+	c, err := bus.Connect(t.Context(), o)
+	must(t, err)
+	t.Cleanup(c.Close)
+	return c
 }
 
 // fillDisk leaves nothing free; the room comes back with the file's end.
@@ -62,18 +74,14 @@ func TestFullDiskRefusesAtOnce(t *testing.T) {
 	s := smallDisk(t)
 	server, c := s.start()
 	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
-	o := s.as(embedded.RoleDaemon, server)
-	o.Ready = server.Health
-	c, err := bus.Connect(t.Context(), o)
-	must(t, err)
-	defer c.Close()
+	c = askingDisk(t, s, server)
 	record := func() error {
 		_, err := bus.Record(t.Context(), c.Writer(bus.WriterOptions{}), bustest.Event("s", "1", "a prompt"))
 		return err
 	}
 	must(t, record())
 	ballast := fillDisk(t, s)
-	err = record()
+	err := record()
 	if !errors.Is(err, bus.ErrDiskFull) || errors.Is(err, bus.ErrUnavailable) {
 		t.Errorf("on a full disk: %v", err)
 	}
@@ -84,6 +92,24 @@ func TestFullDiskRefusesAtOnce(t *testing.T) {
 	}
 	must(t, os.Remove(ballast))
 	must(t, record())
+}
+
+// TestStartedOnAFullDisk starts where nothing is free: what was free then is no
+// bound of what is stored later.
+func TestStartedOnAFullDisk(t *testing.T) {
+	s := smallDisk(t)
+	server, c := s.start()
+	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
+	record := func(c *bus.Conn, id string) error {
+		_, err := bus.Record(t.Context(), c.Writer(bus.WriterOptions{}), bustest.Event("s", id, "a prompt"))
+		return err
+	}
+	must(t, record(c, "1"))
+	must(t, server.Shutdown(t.Context()))
+	ballast := fillDisk(t, s)
+	_, c = s.start()
+	must(t, os.Remove(ballast))
+	must(t, record(c, "2"))
 }
 
 // TestDiskFilledByOthers has something else take the room between the look at

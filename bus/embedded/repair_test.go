@@ -355,13 +355,17 @@ func TestLostEndStaysTold(t *testing.T) {
 // TestOtherLogsBackupIsNotTakenFrom: the records of another log stand under the
 // same sequences.
 func TestOtherLogsBackupIsNotTakenFrom(t *testing.T) {
-	s, other := newStore(t), newStore(t)
-	streams := s.fill()
-	_ = other.fill()
-	wreck(t, filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk"), 30_000, 40)
-	done, err := embedded.Repair(s.options.Dir, other.options.Dir)
-	if err != nil || len(done) == 0 || done[0].How != blockfile.Lost {
-		t.Errorf("got %v, %v", done, err)
+	for name, at := range map[string]int{"a record": 30_000, "the first record": 30} {
+		t.Run(name, func(t *testing.T) {
+			s, other := newStore(t), newStore(t)
+			streams := s.fill()
+			_ = other.fill()
+			wreck(t, filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk"), at, 40)
+			done, err := embedded.Repair(s.options.Dir, other.options.Dir)
+			if err != nil || len(done) == 0 || done[0].How != blockfile.Lost {
+				t.Errorf("got %v, %v", done, err)
+			}
+		})
 	}
 }
 

@@ -63,8 +63,10 @@ const DefaultMaxPayload = 32 << 20
 const (
 	tlsTimeout   = 10 * time.Second // a busy machine may be slow to shake hands
 	startTimeout = 2 * time.Minute  // recovering a large store without its index takes seconds
-	storeLimit   = 1 << 60          // stands for no limit: Health looks at the disk
-	memoryLimit  = 1 << 30          // of state that JetStream keeps in memory; readers need little
+	// storeLimit stands for no limit: Health looks at the disk. Without one the server
+	// takes three quarters of what is free when it starts.
+	storeLimit  = 1 << 60
+	memoryLimit = 1 << 30 // of state that JetStream keeps in memory; readers need little
 
 	probePattern = ".probe-*" // names of files that are written to try the disk, and of folders of cuts
 )
@@ -185,6 +187,9 @@ func (o Options) complete() (Options, error) {
 	if o.MarkInterval <= 0 {
 		o.MarkInterval = DefaultMarkInterval
 	}
+	if o.MaxStore <= 0 {
+		o.MaxStore = storeLimit
+	}
 	if !rights.Loopback(o.Host) && o.TLS == nil {
 		return o, fmt.Errorf("%w: host %s. Use 127.0.0.1, or give a certificate", ErrInsecure, o.Host)
 	}
@@ -198,9 +203,6 @@ func (s *Server) start(ctx context.Context) error {
 	options, err := s.serverOptions()
 	if err != nil {
 		return err
-	}
-	if s.options.MaxStore <= 0 {
-		s.options.MaxStore = storeLimit
 	}
 	bringBack(s.options)
 	before := storedStreams(s.options.Dir)

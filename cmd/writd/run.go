@@ -50,9 +50,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		level = slog.LevelDebug
 	}
 	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	err = daemon.Run(ctx, settings, logger, func(url string) {
-		_, _ = fmt.Fprintf(stdout, "writd: serving %s at %s\n", settings.DataDir, url)
-	})
+	if err = tools.Misplaced(settings.DataDir); err == nil {
+		err = daemon.Run(ctx, settings, logger, func(url string) {
+			_, _ = fmt.Fprintf(stdout, "writd: serving %s at %s\n", settings.DataDir, url)
+		})
+	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "writd: %v%s\n", err, remedy(err, settings.DataDir))
 		return 1

@@ -292,3 +292,56 @@ func TestLostKeysAreToldAndComeBack(t *testing.T) {
 		t.Errorf("the key of what was forgotten: %v", err)
 	}
 }
+
+// TestForgottenKeysOfACopyAreErasedAgain: a copy from before something was forgotten, in
+// one of two scopes and by session, that is put back again and again, whether or not the
+// daemon ended before it looked, leaves no key of it in any file.
+func TestForgottenKeysOfACopyAreErasedAgain(t *testing.T) {
+	data := t.TempDir()
+	path := filepath.Join(data, "memory.keys")
+	d, shut := inside(t, data)
+	observed(t, d, schemas.Observation{ID: "same", Scope: "one", Input: []byte("[gate=allow] the build needs Go 1.26")},
+		schemas.Observation{ID: "same", Scope: "two", Input: []byte("[gate=allow] the tests need Node 22")},
+		schemas.Observation{ID: "third", Scope: "two", Input: []byte("[gate=allow] the linter needs a cache")})
+	copied, err := os.ReadFile(path)
+	check(t, err)
+	_, err = d.forget(t.Context(), schemas.MemoryForgetRequest{ID: "same", Scope: "one", Reason: "a test"})
+	check(t, err)
+	n, err := ForgetAll(t.Context(), d.Service, "a test", func(o schemas.ObservationKey, _ string) bool { return o.ID == "third" })
+	check(t, err)
+	if n != 1 {
+		t.Fatalf("%d forgotten", n)
+	}
+	shut()
+	for _, mendedOnly := range []bool{true, false} {
+		check(t, os.Remove(path))
+		put(t, path+".restore", string(copied))
+		if mendedOnly { // and killed before the index was read
+			k, err := openKeys(path)
+			check(t, errors.Join(err, k.close()))
+		}
+		d, shut := inside(t, data)
+		_, err = d.upToDate(t.Context())
+		check(t, err)
+		for o, kept := range map[schemas.ObservationKey]bool{{Scope: "one", ID: "same"}: false, {Scope: "two", ID: "same"}: true, {Scope: "two", ID: "third"}: false} {
+			if _, err := d.kept.keys.get(o); kept && err != nil || !kept && !errors.Is(err, errForgotten) {
+				t.Errorf("the key of %v: %v", o, err)
+			}
+		}
+		shut()
+		now, err := os.ReadFile(path)
+		check(t, err)
+		old, _ := entriesOf(copied)
+		for i, entry := range old {
+			if o := nameOfKey(schemas.ObservationKey{Scope: "two", ID: "same"}); bytes.Equal(entry[:keyName], o[:]) {
+				continue
+			}
+			if bytes.Contains(now, entry[keyName:keyBare]) {
+				t.Errorf("key %d is back", i)
+			}
+		}
+		if _, err := os.Stat(path + ".restore"); err == nil {
+			t.Error("the copy is still there")
+		}
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -283,27 +282,10 @@ func (d *Daemon) openAudit() (*ledger.Auditor, error) {
 	return a, nil
 }
 
-// misplaced names the first file that lies where the data directory has a folder, or the
-// other way round: what is made there fails later, and says less.
-func misplaced(root string) error {
-	for _, name := range []string{
-		"streams/", "streams/jetstream/", "views/", "audit/", "archive/", "credentials/", "run/", "FORMAT", "memory.keys", "daemon.lock",
-	} {
-		path, folder := filepath.Join(root, name), strings.HasSuffix(name, "/")
-		if info, err := os.Stat(path); err == nil && info.IsDir() != folder {
-			return fmt.Errorf("%s is %s. Move %s away, put back what a backup has under that name, if anything, and start again", path, map[bool]string{true: "no folder", false: "no file"}[folder], path)
-		}
-	}
-	return nil
-}
-
 // takeDataDir makes the data directory and locks it.
 func (d *Daemon) takeDataDir() (release func(), err error) {
 	if err := os.MkdirAll(d.layout.Root, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
-	}
-	if err := misplaced(d.layout.Root); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	release, err = lock(d.layout.Lock())
 	if errors.Is(err, ErrRunning) {

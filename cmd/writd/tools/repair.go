@@ -36,6 +36,9 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	if filelock.Held(layout.Lock()) {
 		return fmt.Errorf("a daemon runs on %s. Stop it first: writ down", dataDir)
 	}
+	if err := Misplaced(dataDir); err != nil {
+		return err
+	}
 	store, err := backedUp(layout, *from)
 	if err != nil {
 		return err
