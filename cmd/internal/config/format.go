@@ -48,6 +48,9 @@ func steps() []step {
 		// open; and for streams whose first
 		// records stand in the archive, which they would take for lost.
 		func(Layout) error { return nil },
+		// The same, for runs of tests that say what could not be run: older programs
+		// would take one in which no test began for one that passed.
+		func(Layout) error { return nil },
 	}
 }
 

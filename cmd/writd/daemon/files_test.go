@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func TestProjectsAreKeptApart(t *testing.T) {
 	if r := w.search(one, "printer paper jam"); strings.Contains(strings.Join(foundPaths(r), " "), "printer") {
 		t.Errorf("%+v", r)
 	}
-	put(t, filepath.Join(one, "docs/new.md"), "# Gnomes\n")
+	putWhole(t, filepath.Join(one, "docs/new.md"), "# Gnomes\n")
 	w.await(one, 2)
 	if r := w.search(one, "gnomes"); !slices.Equal(foundPaths(r), []string{"docs/new.md"}) || r.Index.Stale {
 		t.Errorf("a new file: %+v", r)
@@ -89,6 +90,16 @@ func TestProjectsAreKeptApart(t *testing.T) {
 	status := w.build(schemas.ArtifactBuildRequest{Project: one})
 	if status.Documents != 2 || status.Last.Added > 1 {
 		t.Errorf("after a restart: %+v %+v", status, status.Last)
+	}
+}
+
+// putWhole puts a file that nobody who watches sees before all of it is there.
+func putWhole(t *testing.T, path, content string) {
+	t.Helper()
+	whole := filepath.Join(t.TempDir(), "whole")
+	put(t, whole, content)
+	if err := os.Rename(whole, path); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -112,7 +123,7 @@ func TestAnIndexFollowsItsFilesByItself(t *testing.T) {
 	w := start(t, data, project)
 	put(t, filepath.Join(project, "docs/a.md"), "# Alpha\n")
 	w.build(schemas.ArtifactBuildRequest{Project: project})
-	put(t, filepath.Join(project, "docs/b.md"), "# Gnomes in the garden\n")
+	putWhole(t, filepath.Join(project, "docs/b.md"), "# Gnomes in the garden\n")
 	w.await(project, 2)
 	if r := w.search(project, "gnomes in the garden"); !slices.Contains(foundPaths(r), "docs/b.md") || r.Index.Stale || r.Index.AgeSeconds != 0 {
 		t.Errorf("%+v", r)
