@@ -252,15 +252,12 @@ var unknownField = lazyregexp.New(`unknown field "([^"]+)"`)
 
 // misspelt says which settings an unknown one may be, "" for other errors.
 func misspelt(err error, into any) string {
-	m := unknownField.FindStringSubmatch(err.Error())
-	if m == nil {
-		return ""
+	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
+		if near := spelling.Near(m[1], keys(reflect.TypeOf(into)), 3); len(near) > 0 {
+			return "\nDid you mean " + strings.Join(near, " or ") + "?"
+		}
 	}
-	near := spelling.Near(m[1], keys(reflect.TypeOf(into)), 3)
-	if len(near) == 0 {
-		return ""
-	}
-	return "\nDid you mean " + strings.Join(near, " or ") + "?"
+	return ""
 }
 
 // keys are the names that a type has in YAML, those of nested ones too.
