@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 AGENTS=(
-	claude=@anthropic-ai/claude-code@2.1.330
-	codex=@openai/codex@0.169.0
+	claude=@anthropic-ai/claude-code@2.1.332
+	codex=@openai/codex@0.171.0
 	gemini=@google/gemini-cli@0.61.0
 	copilot=@github/copilot@1.0.102
 	opencode=opencode-ai@1.18.33
@@ -35,8 +35,12 @@ install() { # install NAME PACKAGE@VERSION
 for agent in "${AGENTS[@]}"; do
 	install "${agent%%=*}" "${agent#*=}"
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-CGO_ENABLED=0 go build -o "$work" ./cmd/writ ./cmd/writd
+if [ -z "${WRIT_TEST_BIN:-}" ]; then
+	WRIT_TEST_BIN=$(mktemp -d)
+	trap 'rm -rf "$WRIT_TEST_BIN"' EXIT
+	CGO_ENABLED=0 go build -o "$WRIT_TEST_BIN" ./cmd/writ ./cmd/writd
+fi
 echo "hosts: ${AGENTS[*]#*=} on node $(node --version)"
-WRIT_TEST_HOSTS=$cache WRIT_TEST_BIN=$work go test ./test/hosts -count=1 -v ${HOSTS_RUN:+-run "$HOSTS_RUN"}
+GOCACHE=$(go env GOCACHE) # the agents have homes of their own
+export GOCACHE WRIT_TEST_BIN
+WRIT_TEST_HOSTS=$cache go test ./test/hosts -count=1 -v ${HOSTS_RUN:+-run "$HOSTS_RUN"}

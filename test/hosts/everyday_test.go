@@ -50,7 +50,7 @@ func TestEverydayCommands(t *testing.T) {
 			for i, command := range commands {
 				switch {
 				case !a.confines && runsCode.MatchString(command):
-					if !strings.Contains(with[i], "needs the user's answer") {
+					if !strings.Contains(with[i], unjudged) {
 						t.Errorf("%s runs as it is where nothing holds it:\n%s", command, tail(with[i]))
 					}
 				case strings.Contains(without[i], "Command injection detected"):

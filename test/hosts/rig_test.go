@@ -45,6 +45,7 @@ func guarded(t *testing.T, a agent) *rig {
 	t.Helper()
 	r := bare(t, a)
 	r.sitsAt("script")
+	r.write(".writ/config.yaml", "test_wait: 1m\n") // a run in the background would outlive the folder
 	r.must("writ", "init", "--agent", a.name)
 	r.must("writ", "up", "--detach")
 	t.Cleanup(func() { _, _ = r.run("writ", "down") })
@@ -79,6 +80,7 @@ func bare(t *testing.T, a agent) *rig {
 	}
 	r.vars = []string{
 		"HOME=" + r.home, "WRIT_HOME=" + filepath.Join(work, "data"), "TERM=xterm-256color", "LANG=C.UTF-8", "NO_UPDATE_NOTIFIER=1",
+		"GOCACHE=" + os.Getenv("GOCACHE"),
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}
 	r.agent.program = program
