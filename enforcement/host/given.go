@@ -14,25 +14,25 @@ import (
 // it. Under any other key may stand a file to write, a program to run, or a deed.
 var (
 	asked = words(`about absolute account active address after agent alert alerts all alphabetical anchor api app apps archived area args arguments article asc assignee author base before begin
-		between body branch branches bucket byte bytes calendar case category cell cells channel channels char character characters chars chat chunk city class client code codes
-		collection collections column columns comment comments commit compatible component components condition conditions contact container content context count country cql created
-		creator current cursor customer cutoff cycle cypher dashboard data database dataset datasource date day days deep default delimiter depth desc description detail detailed
-		details device diff direction document documents domain duration element email encoding end ending entities entity entry env environment error errors event events exact
-		example expand expiration explanation expr expression extension extensions extract failed feature features feed field fields filter filters first flags format formats fragment
-		framework frameworks from full fuzzy glob globs granularity group groups hash head height hidden host hour hours identifier ids ignore image inactive inclusive index indices
-		info insensitive instance interval iso issue issues item items job jobs jql key keys keyword keywords kind kinds label labels lang language languages last latest latitude
-		layer length level levels library limit line lines link links list locale logql longitude mask match max me member memory message messages metadata method metric metrics
-		milestone mime min minimal minute minutes mode model module modules month months ms multiline name names namespace namespaces natural needed nesting next node nodes number
-		object objects offset oldest op operation operator opt options opts or order ordering org organization original outline overview owner package packages page pagelen pages
-		param parameters params part participant path pattern patterns period person phrase pid pids platform pods position prefix preserved previous priority product profile project
-		projection projects prompt promql properties property provider proximity q queries query question questions queue radius range ranges raw recent recursive ref reference
-		references regex regexp region relation release relevance repo repos repository request requests resolution resource resources result results return rev revision role room row
-		rows sample schema schemas scope score scroll search searches second seconds section sections selector sender sensitive sensitivity sentiment server service session severity
-		sha sheet sheets short signature since single site size skip slice snippet snippets sort source sources space span sprint stage stages start starts state statement statements
-		states static stats status step steps string strings subject substring subtasks suffix summary symbol symbols system tab table tables tag tags tail target targets task tasks
-		team teams term terms text thought thoughts thread threads threshold ticket time timeframe timeout timestamp timestamps timezone title titles token tokens top topic topics
-		total trace ts type types tz unit units unread until updated usage user username users utc value values variables verb verbose verbosity version versions view visibility
-		visible website week weeks width wiki word words workspace x y year years z zone zoom`)
+		between body booted branch branches bucket byte bytes calendar case category cell cells channel channels char character characters chars chat chunk city class client code
+		codes collection collections column columns comment comments commit compatible component components condition conditions contact container content context count country cql
+		created creator current cursor customer cutoff cycle cypher dashboard data database dataset datasource date day days deep default delimiter depth desc description detail
+		detailed details device diff direction document documents domain duration ecosystem element email encoding end ending entities entity entry env environment error errors event
+		events exact example expand expiration explanation expr expression extension extensions extract failed feature features feed field fields filter filters first flags format
+		formats fragment framework frameworks from full fuzzy geometry glob globs granularity grep group groups hash head height hidden host hour hours identifier ids ignore image
+		inactive inclusive index indices info insensitive instance interval iso issue issues item items job jobs jql key keys keyword keywords kind kinds label labels lang language
+		languages last latest latitude layer length level levels library limit line lines link links list locale logql longitude lookback mask match max me member memory message
+		messages metadata method metric metrics milestone mime min minimal minute minutes mode model module modules month months ms multiline name names namespace namespaces natural
+		needed nesting next node nodes number object objects offset oldest op operation operator opt options opts or order ordering org organization original outline overview owner
+		package packages page pagelen pages param parameters params part participant path pattern patterns period person phrase pid pids platform pods position prefix preserved
+		previous priority product profile project projection projects prompt promql properties property provider proximity q queries query question questions queue radius range ranges
+		raw recent recursive ref reference references regex regexp region relation release relevance repo repos repository request requests resolution resource resources result
+		results return rev revision role room row rows sample schema schemas scope score scroll search searches second seconds section sections selector sender sensitive sensitivity
+		sentiment server service session severity sha sheet sheets short signature since single site size skip slice snippet snippets sort source sources space span sprint stage
+		stages start starting starts state statement statements states static statistics stats status step steps string strings subject substring subtasks suffix summary symbol
+		symbols system tab table tables tag tags tail target targets task tasks team teams term terms text thought thoughts thread threads threshold ticket time timeframe timeout
+		timestamp timestamps timezone title titles token tokens top topic topics total trace ts type types tz unit units unread until updated usage user username users utc value
+		values variables verb verbose verbosity version versions view visibility visible website week weeks width wiki word words workspace x y year years z zone zoom`)
 	askedWhole = words(`to noparams no_params output_mode output_format log_level log_type log_group_name log_stream_name convert_to_markdown download_count issue_id_or_key minimal_output
 		skip_ignored_files restrict_search_to_code_files registries id_or_url namespaced graphql_query paths_include_glob paths_exclude_glob dependency start_rfc3339 end_rfc3339
 		enabled directory_to_search truncate_mode path_in_project image_path image_url page_url video_url object_path action`)
@@ -53,7 +53,8 @@ var (
 		title name names ref refs rev revision range target base head branch commit sha tag tags topic topics timezone library repo repository project prefix suffix delimiter jql cql
 		logql promql search filter selector domain owner section sections scope package module version value values label labels resource resources mask fields since until text
 		content description body comment code function method args arguments flags options opts params parameters author source sources document notebook input element email entity
-		region link links sql cypher statement statements time timestamp summary subject reason host site new_string old_string new_text old_text types symbol symbols packages`)
+		region link links sql cypher statement statements time timestamp summary subject reason host site new_string old_string new_text old_text types symbol symbols packages
+		operation namespace`)
 )
 
 // argument looks through what a tool is given.
@@ -98,11 +99,17 @@ func (a argument) known(key string) bool {
 	case some(list, writes), last == "first" && len(list) > 1:
 		return false
 	case places[last]:
-		return !slices.ContainsFunc(list[:len(list)-1], func(w string) bool { return !placedWith[w] })
+		return readFrom(list)
 	case howMuch[list[0]] || kinds[last] || last == "only" || last == "by":
 		return !some(list, besides)
 	}
 	return identity[last] || !slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] })
+}
+
+// readFrom reports whether a key names a place to read from.
+func readFrom(key []string) bool {
+	last := len(key) - 1
+	return places[key[last]] && !slices.ContainsFunc(key[:last], func(w string) bool { return !placedWith[w] })
 }
 
 // look goes through a value, and through what is in it.
@@ -202,6 +209,6 @@ func (a argument) from(key string) bool {
 	if some(a.tool, captures) && (places[last] || last == "name" || last == "target" || !slashed[last]) || key == "to" && a.placed && some(a.tool, fetching) {
 		return false
 	}
-	return a.free || identity[last] || askedWhole[key] || places[last] && a.known(key) ||
+	return a.free || identity[last] || askedWhole[key] || readFrom(list) ||
 		slashed[last] && !(a.reads && kinds[last] && slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] }))
 }

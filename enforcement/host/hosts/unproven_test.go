@@ -112,6 +112,8 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"mcp__fetch__fetch", `{"url":"https://x","max_length":5}`, "read"},
 		{"mcp__http__fetch", `{"url":"https://x","method":"POST"}`, "given"},
 		{"mcp__x__get_report", `{"output_path":"src/a.go"}`, "given"},
+		{"mcp__x__generate_report", `{"output_path":"src/a.go"}`, "given"}, // whoever let the tool run, let no file be written
+		{"mcp__x__generate_report", `{"output_path":"none","file_path":"src/a.go"}`, "name"},
 		{"mcp__x__check_style", `{"fix":true}`, "given"},
 		{"mcp__x__get", `{"args":"{\"command\":\"touch a\"}"}`, "given"},
 		{"mcp__x__read_and_run", `{}`, "name"},
