@@ -134,7 +134,7 @@ func symbolWide(tool []string) bool {
 func (c *Call) own(name string) bool {
 	if server, mcp := strings.CutPrefix(name, "MCP:"); mcp {
 		program, _, _ := strings.Cut(c.Server, " mcp")
-		program = strings.TrimSuffix(program[strings.LastIndexAny(program, `/\`)+1:], ".exe")
+		program = strings.TrimSuffix(strings.Trim(program[strings.LastIndexAny(program, `/\`)+1:], `"'`), ".exe")
 		return ownTools[keyWords(server)] && (program == "writ" || c.Kind != BeforeTool)
 	}
 	if rest, is := strings.CutPrefix(strings.Replace(name, "writ-", "writ_", 1), "writ_"); is {

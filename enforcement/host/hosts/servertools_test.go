@@ -74,7 +74,7 @@ func TestServersToolsThatWriteAreAskedFor(t *testing.T) {
 // TestOnlyWritsOwnServerHasItsToolsInCursor, which names a tool without its server.
 func TestOnlyWritsOwnServerHasItsToolsInCursor(t *testing.T) {
 	for command, own := range map[string]bool{
-		"/home/me/.local/share/writ/writ mcp": true, "writ": true, `C:\Writ\writ.exe mcp`: true,
+		"/home/me/.local/share/writ/writ mcp": true, "writ": true, `C:\Writ\writ.exe mcp`: true, `"/home/me/my tools/writ" mcp`: true,
 		"npx -y @modelcontextprotocol/server-postgres": false, "writer mcp": false, "": false,
 	} {
 		payload, err := json.Marshal(map[string]any{
