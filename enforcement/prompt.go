@@ -209,26 +209,26 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 	if fromBefore(s, o) && TooWeak(channel, a.least) == "" {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{"plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`"}}, a)
 	}
-	// Who answers a turn that has ended has seen what stood there then.
-	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && !s.Work.InTurn && TooWeak(channel, a.least) == "" {
+	// Who answers has seen what stood there as a turn ended: an agent may go on, woken
+	// by what it left running, while the user types.
+	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && TooWeak(channel, a.least) == "" {
 		return refuseUnseen(s, a, o)
 	}
 	return s.approve(a, c.Workspace, o)
 }
 
-// refuseUnseen refuses to approve what changed after the user was shown it: what a
-// command left running may write the plan, too.
+// refuseUnseen refuses to approve what changed after the user was shown it.
 func refuseUnseen(s State, a userAct, o Offer) Decision {
 	var names []string
 	for _, f := range o.Files {
 		names = insert(names, f.Path)
 	}
-	why := fileList(names) + " changed after the agent had ended its turn"
+	why := fileList(names) + " changed after you were shown what waits"
 	if a.gate == GatePlan {
 		why += "; it now allows writing " + o.lets()
 	}
 	d := s.refuse(Decision{Offer: &o, Gate: a.gate, Problems: []string{why}}, a)
-	d.Context = fmt.Sprintf("The user wanted to approve the %s, which changed after your turn had ended. Show what stands there now and wait for their answer.", a.gate)
+	d.Context = fmt.Sprintf("The user wanted to approve the %s, which changed after they were shown it. Show what stands there now and wait for their answer.", a.gate)
 	d.Notice += "\nIf that is what you want, answer once more; `writ approve` shows it whole."
 	return d
 }

@@ -27,8 +27,10 @@ func TestAnAnswerApprovesWhatWasShown(t *testing.T) {
 	x = newSession(t, ModeWork)
 	x.write(PlanFile, goodPlan)
 	x.do(EndTurn{Workspace: x.workspace(), Settings: DefaultSettings()})
-	x.write(PlanFile, otherPlan) // in a turn that goes on, which the user follows
-	answer("c", shown)
+	x.write(PlanFile, otherPlan) // in a turn that goes on, while the user types
+	d = answer("c", shown)
+	x.phase(PhasePlanning)
+	answer("d", d.Offer.Fingerprint)
 	x.phase(PhaseTesting)
 }
 

@@ -125,6 +125,7 @@ type Call struct {
 	Shell       *string  // the command line of a shell tool
 	Code        bool     // runs code that is no command line: nobody can tell what it writes
 	FromServer  bool     // the tool is one of an MCP server
+	Server      string   // how that is started or reached, where the host says so
 	Unproven    string   // of a server's tool: why it is not known to do no more than read, "" where it is
 	ByName      bool     // the tool's name alone is why
 	Elsewhere   bool     // the paths are of another place than this machine

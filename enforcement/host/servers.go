@@ -38,7 +38,7 @@ var (
 // is unproven, whatever else is read from it. Of the host's own tools the name alone
 // is no cause for that, unless it says that files are changed, or the host's settings.
 func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
-	if server, tool, ok := strings.Cut(name, "-"); ok && !strings.Contains(name, "__") {
+	if server, tool, ok := strings.Cut(name, "-"); ok && !strings.Contains(name, "__") && !strings.HasPrefix(name, "MCP:") {
 		name = "mcp__" + server + "__" + tool
 	}
 	in, _, err := ReadInput(raw)
@@ -59,7 +59,7 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 	var values any
 	_ = json.Unmarshal(raw, &values)
 	defer func() {
-		c.FromServer = fromServer && !own(name)
+		c.FromServer = fromServer && !c.own(name)
 		c.Unproven, c.ByName = c.unproven(name, all)
 		if c.ByName && !fromServer {
 			if c.ByName = false; !FilesByName(name) && !setting(name, all) {

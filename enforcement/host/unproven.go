@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -26,17 +25,18 @@ var (
 	leadingNouns = words(`mcp browser page console network take issue issues pull request git docker container containers compose kubectl helm pod pods
 		node image images repo repository code web file files directory project projects db sql database table tables workspace document documents symbol symbols lsp job
 		jobs workflow workflows actions user users team teams channel channels conversations thread threads event events error errors memory graph audit system server
-		brave tavily exa google package local remote resources resource namespaces configuration go to type heap full text multiple`)
-	reads = words(`get list read search find grep query view show fetch describe stat status tree check count lookup resolve think analyze diff compare
-		explain inspect retrieve recall browse wait validate verify ls cat head tail is has poll preview summarize peek ping whoami`)
+		brave tavily exa google collection mobile api last storage performance json cluster host app apps build builds release releases deployment service services model models dataset datasets metrics nextjs package local remote resources resource namespaces configuration go to type heap full text multiple`)
+	surely = words(`get list read search find show fetch describe lookup retrieve inspect grep`)
+	reads  = words(`get list read search find grep query view show fetch describe stat status tree check count lookup resolve think analyze diff compare
+		explain inspect introspect discover retrieve recall browse wait validate verify ls cat head tail is has poll preview summarize peek ping whoami`)
 	lookedAt = words(`log logs hover definition definitions declaration references implementation implementations diagnostics symbols screenshot snapshot
-		history messages requests info status version versions schema schemas docs documentation help outline overview tree diff hierarchy problems usages callers sequentialthinking`)
-	wholeNames = words(`open_nodes ask_question start_search stop_search convert_time initial_instructions check_onboarding_performed read_query`)
+		history messages requests info status version versions schema schemas docs documentation help outline overview tree diff hierarchy problems usages callers sequentialthinking details indexes blame context size stats usage routes`)
+	wholeNames = words(`open_nodes ask_question start_search stop_search convert_time initial_instructions check_onboarding_performed read_query hget hgetall lrange smembers zrange scan_keys next_task tavily_extract scrape`)
 	// writes are never part of a reading name.
 	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
 		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
 		assign invite enable disable toggle unset lock unlock move copy clone fork checkout stash rebase cherry invoke trigger dispatch emit mark cancel mount register
-		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune pop increment decrement`)
+		generate regenerate rebuild reindex refresh reload spawn launch boot init initialize configure provision seed migrate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune pop increment decrement`)
 	// acts are things as often as deeds: after a verb of reading they are things.
 	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
 		download upgrade sync scaffold vote commit merge schedule call record complete archive attach build compile tag close open interact out`)
@@ -56,21 +56,13 @@ var (
 var (
 	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec hook hooks pager editor executable binary interpreter entrypoint
 		pre_command post_command pre_process post_process preprocessor callback on_complete on_success on_error external_diff ext_diff difftool`)
-	codeNames    = words(`code expression function js javascript python snippet program source_code lambda page_function`)
-	queryNames   = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
-	replaceNames = words(`rewrite replacement replace replace_with replace_text new_text new_string new_str new_name new_content new_value edits patch`)
+	codeNames  = words(`code expression function js javascript python snippet program source_code lambda page_function`)
+	queryNames = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
 	// argumentNames hold what a program is given behind its name.
 	argumentNames = words(`args arguments flags options opts params extra_args parameters revision rev ref refs range target base head commit branch resource selector path_spec pathspec`)
-	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode request_type request_method command_type then`)
-	outputNames   = words(`output out outfile save_as dest destination target_path export dump into filename file_name sink tofile`)
-	// What goes out and a place, in one key, is where something is written.
-	outgoing  = words(`output out save saves write writes export exports dump dumps download downloads destination dest store stores persist local artifact artifacts sink`)
-	places    = words(`path file dir directory folder location to in into`)
-	switched  = words(`fix update install persist export dump download store`) // beside writes
-	offered   = words(`dry_run dryrun read_only readonly`)
-	nothing   = words(`false no none off 0 never`)
-	variables = words(`env environment env_vars environment_variables`)
-	contents  = words(`content contents file_text file_content`)
+	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode request_type request_method command_type`)
+	offered       = words(`dry_run dryrun read_only readonly sandbox`)
+	nothing       = words(`false no none off 0 never`)
 	// sought may begin with whatever is looked for.
 	sought        = words(`pattern patterns regex query queries q search search_term text term keyword keywords string content body thought prompt message`)
 	folderNames   = words(`working_directory workdir working_dir cwd directory dir dir_path project_path`)
@@ -79,7 +71,7 @@ var (
 		cypher supabase neon turso libsql d1 graphql`)
 	settings = words(`config configuration setting settings preference preferences permission permissions`)
 	// captures are words of tools that keep what they look at in a file.
-	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile`)
+	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile attachment attachments artifact artifacts asset assets`)
 	pathNames = words(`path file file_path filepath`)
 	fetching  = words(`read get view show fetch open cat head tail retrieve list`)
 	seekers   = words(`search find lookup resolve recall`)
@@ -94,11 +86,11 @@ func keyWords(key string) string { return strings.Join(nameWords(key), "_") }
 // read, or than to write the files that it names, "" where it is. named says that
 // the tool's name is why, and not what it was given.
 func (c *Call) unproven(name string, input map[string]json.RawMessage) (why string, named bool) {
-	if own(name) {
+	if c.own(name) {
 		return "", false
 	}
 	tool := nameWords(name)
-	in := argument{tool: tool, server: serverWords(name)}
+	in := argument{tool: tool, server: append(serverWords(name), nameWords(c.Server)...)}
 	byName := !readingName(tool, in.server)
 	in.reads = !byName
 	switch {
@@ -139,16 +131,17 @@ func symbolWide(tool []string) bool {
 }
 
 // own reports whether a tool is one of Writ's own server.
-func own(name string) bool {
-	if !ownTools[keyWords(name)] {
-		rest, is := strings.CutPrefix(name, "writ_")
-		return is && ownTools[rest]
+func (c *Call) own(name string) bool {
+	if server, mcp := strings.CutPrefix(name, "MCP:"); mcp {
+		program, _, _ := strings.Cut(c.Server, " mcp")
+		program = strings.TrimSuffix(strings.Trim(program[strings.LastIndexAny(program, `/\`)+1:], `"'`), ".exe")
+		return ownTools[keyWords(server)] && (program == "writ" || c.Kind != BeforeTool)
 	}
-	switch strings.Join(serverWords(name), "_") {
-	case "mcp_writ", "mcp_plugin_writ_writ":
-		return true
+	if rest, is := strings.CutPrefix(strings.Replace(name, "writ-", "writ_", 1), "writ_"); is {
+		return ownTools[rest]
 	}
-	return strings.HasPrefix(name, "MCP:")
+	server := strings.Join(serverWords(name), "_")
+	return ownTools[keyWords(name)] && (server == "mcp_writ" || server == "mcp_plugin_writ_writ")
 }
 
 // serverWords are those of the server in a tool's name. Some hosts put it before
@@ -168,12 +161,19 @@ func serverWords(name string) []string {
 }
 
 // readingName reports whether a tool's name says that it reads and does nothing
-// else.
+// else. Nouns may stand before its verb: up to three words, where the verb is one
+// that is no thing as well.
 func readingName(tool, server []string) bool {
-	if wholeNames[strings.Join(tool, "_")] {
-		return true
+	if i := slices.IndexFunc(tool, func(w string) bool { return reads[w] || acts[w] || joins[w] }); i > 0 && i < 4 && surely[tool[i]] {
+		tool = slices.Concat(tool[i:], tool[:i])
 	}
-	for len(tool) > 1 && (leadingNouns[tool[0]] || slices.Contains(server, tool[0])) && !(len(tool) > 1 && reads[tool[0]]) {
+	for {
+		if wholeNames[strings.Join(tool, "_")] {
+			return true
+		}
+		if len(tool) < 2 || reads[tool[0]] || !leadingNouns[tool[0]] && !slices.Contains(server, tool[0]) {
+			break
+		}
 		tool = tool[1:]
 	}
 	if len(tool) == 0 || some(tool, writes) {
@@ -191,116 +191,6 @@ func readingName(tool, server []string) bool {
 	return !some(tool, acts) || !some(tool, joins)
 }
 
-// argument looks through what a tool is given.
-type argument struct {
-	tool, server []string
-	files        bool // it writes the files that it names
-	reads        bool // its name says that it reads
-	placed       bool // it is given a path
-	seen         int
-}
-
-// of says what of an input is more than reading takes.
-func (a *argument) of(input map[string]json.RawMessage) string {
-	keys := slices.Sorted(maps.Keys(input))
-	a.placed = slices.ContainsFunc(keys, func(key string) bool { return pathNames[keyWords(key)] })
-	for _, key := range keys {
-		var value any
-		if json.Unmarshal(input[key], &value) != nil {
-			return "its input cannot be read"
-		}
-		if why := a.look(keyWords(key), value, 0); why != "" {
-			return why
-		}
-	}
-	return ""
-}
-
-func (a *argument) look(key string, value any, depth int) string {
-	if a.seen++; a.seen > maxLooked || depth > maxDepth {
-		return "its input is too large to be looked through"
-	}
-	switch value := value.(type) {
-	case bool:
-		if value && (has(key, writes) || has(key, switched)) || !value && offered[key] {
-			return "it is told to " + key
-		}
-	case float64:
-		return a.text(key, strconv.FormatFloat(value, 'f', -1, 64), depth)
-	case string:
-		return a.text(key, value, depth)
-	case []any:
-		for _, one := range value {
-			if why := a.look(key, one, depth+1); why != "" {
-				return why
-			}
-		}
-	case map[string]any:
-		if variables[key] && len(value) > 0 {
-			return "it is given variables of a program"
-		}
-		for _, k := range slices.Sorted(maps.Keys(value)) {
-			if why := a.look(keyWords(k), value[k], depth+1); why != "" {
-				return why
-			}
-		}
-	}
-	return ""
-}
-
-// maxLooked bounds the values of an input that are looked at.
-const maxLooked = 2000
-
-var (
-	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
-	oneOption = lazyregexp.New(`^--\w[\w-]*=\S`)
-	noPath    = lazyregexp.New("[;|`<>\n]|&&|\\$\\(")
-	aFile     = lazyregexp.New(`^[^@:]*\.[A-Za-z]\w{0,5}$`)
-	picture   = lazyregexp.New(`^[\w-][\w .-]*\.(?:png|jpe?g|webp|pdf)$`)
-	// programOptions have a program write a file, or run another one.
-	programOptions  = lazyregexp.New(`^\w+(?:\.\w+)+=|(?:^|\s)(?:--outp?u?t?=|--(?:\w+-)*(?:out|output|outfile|fix|kubeconfig|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexfiw](?:[=\s\w/.]|$))`)
-	harmlessOptions = lazyregexp.New(`(?:^|\s)(?:--no-[\w-]+|(?:-o|--output|--format)[= ]?(?:json|ya?ml|wide|name|text|table|csv)|-e|-c|-x)(?:\s|$)`)
-	shellSigns      = lazyregexp.New("[;|&`<>\n]|\\$\\(")
-	formats         = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
-)
-
-func (a *argument) text(key, value string, depth int) string {
-	if value == "" {
-		return ""
-	}
-	switch {
-	case commandNames[key]:
-		return "it is given a command"
-	case a.files:
-		return "" // the content of a file may be anything
-	case codeNames[key] && (value[0] == '-' || !plainWord.MatchString(value)):
-		return "it is given code"
-	case queryNames[key] && !a.asks(key, value), !queryNames[key] && some(slices.Concat(a.tool, a.server), databases) && writingStatement.MatchString(value):
-		return "it is given a query that may write"
-	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
-		return "it is told to " + value[:min(len(value), 40)]
-	case a.reads && (replaceNames[key] || a.placed && contents[key] && some(a.tool, fetching)):
-		return "it is given what it may write"
-	case (writes[key] || switched[key]) && plainWord.MatchString(value) && !nothing[strings.ToLower(value)]:
-		return "it is told to " + key
-	case !has(key, sought) && !argumentNames[key] && oneOption.MatchString(value), pathNames[key] && (strings.HasPrefix(value, "--") || noPath.MatchString(value)):
-		return "it is given an option, or a command, for another value"
-	case argumentNames[key] && (programOptions.MatchString(harmlessOptions.ReplaceAllString(value, " ")) || shellSigns.MatchString(value)):
-		return "it is given options that may write, or run another program"
-	case pathNames[key] && some(a.tool, captures) && !picture.MatchString(value):
-		return "it is given a file to write"
-	case (outputNames[key] || key == "to" && a.placed && some(a.tool, fetching) && aFile.MatchString(value) || has(key, outgoing) && has(key, places)) && !formats[strings.ToLower(value)] && !picture.MatchString(value):
-		return "it is given a file to write"
-	}
-	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
-		var inner any
-		if json.Unmarshal([]byte(value), &inner) == nil {
-			return a.look(key, inner, depth+1)
-		}
-	}
-	return ""
-}
-
 // setting says that a tool changes what the host goes by.
 func setting(name string, input map[string]json.RawMessage) bool {
 	return (input["value"] != nil || input["values"] != nil) && has(keyWords(name), settings)
@@ -316,7 +206,7 @@ func some(list []string, set map[string]bool) bool {
 // asks reports whether a query only reads. One for a database has to be one of
 // reading; one that may as well be words to search for has to hold no statement
 // that writes.
-func (a *argument) asks(key, query string) bool {
+func (a argument) asks(key, query string) bool {
 	if key != "query" && key != "queries" && key != "q" || some(slices.Concat(a.tool, a.server), databases) || strings.Join(a.tool, "_") == "read_query" {
 		return readsQuery(query)
 	}

@@ -30,6 +30,7 @@ type hookPayload struct {
 	CommandName   string          `json:"command_name"`
 	CommandArgs   string          `json:"command_args"`
 	CommandSource string          `json:"command_source"`
+	Expansion     string          `json:"expansion_type"`
 	ToolName      string          `json:"tool_name"`
 	ToolUseID     string          `json:"tool_use_id"`
 	ToolInput     json.RawMessage `json:"tool_input"`
@@ -119,7 +120,7 @@ func Parse(event string, payload []byte, elsewhere func(sender string) (host.Cal
 	switch c.Kind {
 	case host.SessionStart:
 		c.Source = p.Source
-	case host.Prompt:
+	case host.Prompt, host.Command:
 		c.Origin = p.Source
 		var said struct {
 			Source json.RawMessage `json:"source"`
@@ -127,8 +128,13 @@ func Parse(event string, payload []byte, elsewhere func(sender string) (host.Cal
 		if _ = json.Unmarshal(payload, &said); c.Origin == "" && len(said.Source) > 0 && string(said.Source) != "null" {
 			c.Origin = unreadableSource
 		}
-	case host.Command:
-		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
+		if c.Kind == host.Command {
+			c.Command, c.Args = strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
+			if p.Expansion == "" || p.Expansion == "slash_command" {
+				c.Origin = cmp.Or(c.Origin, kept[p.CommandSource])
+			}
+			c.Origin = cmp.Or(c.Origin, p.CommandSource, unreadableSource)
+		}
 	case host.Stop:
 		c.Again = p.StopActive
 	case host.Instructions:
@@ -156,6 +162,10 @@ func orEmpty(s *string) string {
 // unreadableSource is the origin of a prompt whose host says where it comes from
 // in a way that Writ does not know: not the user's.
 const unreadableSource = "unreadable"
+
+// kept are the places of slash commands that a person keeps files in: who types one
+// is a person. A prompt of an MCP server is expanded like one.
+var kept = map[string]string{"": "user", "userSettings": "user", "projectSettings": "user", "localSettings": "user", "policySettings": "user", "plugin": "user"}
 
 // readBefore notes what a file held before a tool that wrote it.
 func readBefore(c *host.Call, response json.RawMessage) {

@@ -26,6 +26,7 @@ type hookPayload struct {
 	ToolInput    json.RawMessage `json:"tool_input"`
 	ToolUseID    string          `json:"tool_use_id"`
 	Command      *string         `json:"command"`
+	Address      string          `json:"url"` // of an MCP server that no command starts
 	FilePath     string          `json:"file_path"`
 	Millis       float64         `json:"duration"`
 	Error        string          `json:"error_message"`
@@ -128,6 +129,9 @@ func readTool(c *host.Call, p hookPayload, imported bool) error {
 		}
 		return nil
 	case "beforeMCPExecution", "afterMCPExecution":
+		if c.Server = p.Address; p.Command != nil {
+			c.Server = *p.Command
+		}
 		return c.ReadTool(nil, "MCP:"+strings.TrimPrefix(p.ToolName, "MCP:"), p.ToolInput, true)
 	case "beforeReadFile":
 		c.Tool, c.Reads = "Read", []string{p.FilePath}
