@@ -164,6 +164,14 @@ func Technology(word string) bool {
 	return Specific(word) || called[word] != "" || strings.Contains(everywhere, " "+word+" ")
 }
 
+// Technologies are the words of a text, in lower case and with one space between,
+// that a technology is called, in the plural, too.
+func Technologies(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool {
+		return !Technology(word) && !Technology(strings.TrimSuffix(word, "s"))
+	}), " ")
+}
+
 // SubjectsOfFile are those that a file or folder of such a name, without its
 // path, tells.
 func SubjectsOfFile(name string) []string { return subjectFiles.Of(name) }
