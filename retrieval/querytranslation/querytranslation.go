@@ -105,10 +105,11 @@ func English(text string, known func(word string) bool) string {
 	for at := 0; at < len(all); {
 		english, n := l.phrase(all[at:])
 		after := all[at+n-1].after
-		if strings.Trim(after, "'’") == "" || english != "" && after == "-" {
+		unknown := english == "" && ideographs.MatchString(all[at].word) // is left out: it would tell the encoder nothing
+		if !unknown && strings.Trim(after, "'’") == "" || english != "" && after == "-" {
 			after = " "
 		}
-		english = cmp.Or(english, all[at].word)
+		english = cmp.Or(english, ideographs.ReplaceAllString(all[at].word, ""))
 		b.WriteString(english + after)
 		at += n
 	}

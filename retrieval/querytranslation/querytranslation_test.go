@@ -16,8 +16,8 @@ func TestEnglishOfOtherLanguages(t *testing.T) {
 		"la contraseña se guarda en texto plano":                        "the password se save in plain text",
 		"concatenamos la entrada del usuario en la consulta":            "concatenate the input of user in the query",
 		"der useEffect in src/App.tsx ist in einer Endlosschleife":      "the useEffect in src/App.tsx is in a forever loop",
-		"每次查询都把 orders 表读到内存里":                                          "each query 都 把 orders table read memory in",
-		"ボタンをクリックすると注文が重複する":                                            "button を click す る and order が duplicate す る",
+		"每次查询都把 orders 表读到内存里":                                          "each query  orders table read memory in",
+		"ボタンをクリックすると注文が重複する":                                            "button click and order duplicate",
 		"die Tabelle user_events und die Klasse OrderService in api.go": "the table user_events and the class OrderService in api.go",
 	} {
 		if got := English(text, nothing); got != want {
