@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/language"
 )
@@ -38,13 +39,14 @@ const (
 	evNamed    // the text names the rule's language, framework or technology
 	evTask     // how much the text reads like a task rather than like talk
 	evRelated  // how near the text is to what is related to the rule
+	evNames    // how much of its worth the names of technologies amount to, where the text names the rule's
 	numEvidence
 )
 
 // EvidenceNames name the parts of a hit's evidence, the constant first.
 var EvidenceNames = [numEvidence]string{
 	"one", "cosine", "top", "worth", "coverage", "subject", "title", "trigger", "symptom",
-	"own", "foreign", "method", "named", "task", "related",
+	"own", "foreign", "method", "named", "task", "related", "names",
 }
 
 // Decision is a fitted judgement of whether a rule is right for a text: the odds
@@ -122,7 +124,7 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 	domain := s.ix.kinds[c.doc].domain
 	subject := s.ix.kinds[c.doc].subject
 	specific := language.Specific(domain)
-	named := specific && s.named[domain] || subject != "" && s.names(subject)
+	named := specific && s.named[domain] || subject != "" && s.speaksOf(subject)
 	own := named || specific && s.languages[domain] || subject != "" && s.subjects[subject]
 	e = evidence{
 		evOne: 1, evCosine: c.cosine, evTop: s.top,
@@ -131,6 +133,9 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 		evOwn:     indicate(own), evForeign: indicate(specific && !own),
 		evMethod: indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
 		evNamed:  indicate(named), evTask: s.task, evRelated: s.related(c.doc),
+	}
+	if named {
+		e[evNames] = math.Log1p(s.ix.worth(s.names.Score(c.doc)))
 	}
 	s.viewCosines(c, &e)
 	return e
@@ -179,11 +184,11 @@ func (d *Decision) Least(task float64) float64 {
 // the text does not name.
 func (s *search) elsewhere(c *candidate) bool {
 	subject := s.ix.kinds[c.doc].subject
-	return s.q.Project && subject != "" && c.pinned == 0 && !s.subjects[subject] && !s.names(subject)
+	return s.q.Project && subject != "" && c.pinned == 0 && !s.subjects[subject] && !s.speaksOf(subject)
 }
 
-// names says whether the text names a technology, found out once.
-func (s *search) names(subject string) bool {
+// speaksOf says whether the text names a technology, found out once.
+func (s *search) speaksOf(subject string) bool {
 	named, known := s.spoken[subject]
 	if !known {
 		named = language.NamesSubject(subject, s.form.words, s.form.plain)
@@ -224,23 +229,10 @@ func (s *search) viewCosines(c *candidate, e *evidence) {
 	}
 }
 
-// near is the dot product of two vectors, in four sums that a processor forms
-// side by side.
+// near is the dot product of two vectors.
 func near(a, b []float32) float64 {
-	var s0, s1, s2, s3 float32
 	n := min(len(a), len(b))
-	a, b = a[:n], b[:n]
-	for len(a) >= 4 && len(b) >= 4 {
-		s0 += float32(a[0] * b[0])
-		s1 += float32(a[1] * b[1])
-		s2 += float32(a[2] * b[2])
-		s3 += float32(a[3] * b[3])
-		a, b = a[4:], b[4:]
-	}
-	for i, x := range a {
-		s0 += float32(x * b[i])
-	}
-	return float64(s0+s1) + float64(s2+s3)
+	return float64(vector.Dot(a[:n], b[:n]))
 }
 
 // decide gives the best of both candidate searches, and what the graph adds to
@@ -253,13 +245,11 @@ func (s *search) decide() {
 	}
 	s.top, s.task = s.bestCosine(), s.ix.decision.task(s.form, s.vector)
 	s.languages, s.named = foldSet(s.q.Languages), language.Named(s.form.words)
+	s.ix.words.ResolveInto(&s.names, language.Technologies(s.form.plain), 0)
 	for i := range s.pool {
 		c := &s.pool[i]
 		near := c.ranks.Vector > 0 && c.ranks.Vector <= judgedNear
-		if !near && (c.ranks.Pass1 == 0 || c.ranks.Pass1 > judgedFitted) && c.pinned == 0 && c.graph == 0 {
-			continue
-		}
-		if s.elsewhere(c) {
+		if !near && (c.ranks.Pass1 == 0 || c.ranks.Pass1 > judgedFitted) && c.pinned == 0 && c.graph == 0 || s.elsewhere(c) {
 			continue
 		}
 		if c.ranks.BM25 == 0 && c.pinned == 0 {

@@ -104,6 +104,28 @@ func TestTalkIsGivenNothing(t *testing.T) {
 	}
 }
 
+// A technology's name is not yet a reason for its rules: where nothing else of a
+// text is about one, none is given in full.
+func TestANameAloneGivesNoRuleInFull(t *testing.T) {
+	ix := encoderIndex(t)
+	for text, subject := range map[string]string{
+		"rename the loop variable in the kafka producer":               "kafka",
+		"put the kafka topic names into one constants class":           "kafka",
+		"the elasticsearch mapper class should be called SearchMapper": "elasticsearch",
+		"the redis key constant is spelled wrong, fix the spelling":    "redis",
+		"the graphql schema belongs into a folder of its own":          "graphql",
+	} {
+		a := ix.Search(Query{Text: text, Languages: []string{"java", "spring"}, Subjects: []string{subject}, Project: true, BudgetTokens: 150})
+		if a.Tier == TierInject {
+			t.Errorf("%q was given\n%s", text, a.Block)
+		}
+	}
+	meant := Query{Text: "the kafka consumer commits the offset before the row is written", Languages: []string{"java"}, Subjects: []string{"kafka"}, Project: true, BudgetTokens: 150}
+	if a := ix.Search(meant); a.Tier != TierInject || a.Rules[0].ID != "KAFKA-COMMIT-AFTER-001" {
+		t.Errorf("%q was given\n%s", meant.Text, a.Block)
+	}
+}
+
 // Where room is scarce a second rule in full displaces no more than what lines
 // leave: it becomes a line.
 func TestASecondRuleInFullLeavesRoomForLines(t *testing.T) {
@@ -264,17 +286,21 @@ func TestTheFormOfATextCounts(t *testing.T) {
 	}
 }
 
-// A prompt in German, French or Spanish is given what the same prompt in English is.
+// A prompt in another language is given what the same prompt in English is.
 func TestPromptsInOtherLanguages(t *testing.T) {
 	ix := encoderIndex(t)
 	for text, want := range map[string]string{
 		"die Abfrage der Bestellungen macht für jede Zeile noch eine eigene Abfrage": "SQL-QUERY-LOOP-001",
 		"le mot de passe est enregistré en clair dans la base":                       "SEC-PASS-HASH-001",
 		"los eventos llegan desordenados y el saldo es incorrecto":                   "KAFKA-KEY-ORDER-001",
+		"密码以明文保存在数据库里":                                                               "SEC-PASS-HASH-001",
+		"ログにパスワードが出力される":                                                             "SEC-LOG-REDACT-001",
+		"谢谢，没有问题了":                                                                   "",
+		"ありがとう、次の画面を見せて":                                                             "",
 		"was macht dieses Repository und wer hat es geschrieben?":                    "",
-		"wie verlasse ich vim?":                   "",
-		"merci, c'est bon pour moi, on continue":  "",
-		"qué hora es en Madrid y qué tiempo hace": "",
+		"wie verlasse ich vim?":                                                      "",
+		"merci, c'est bon pour moi, on continue":                                     "",
+		"qué hora es en Madrid y qué tiempo hace":                                    "",
 	} {
 		answer := ix.Search(Query{Text: text, Project: true, Subjects: []string{"kafka"}, Domains: ix.Domains(), BudgetTokens: 150})
 		given := idsOf(answer.Rules)

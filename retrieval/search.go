@@ -3,6 +3,7 @@ package retrieval
 import (
 	"slices"
 
+	"github.com/writbus/writ/retrieval/lexical"
 	"github.com/writbus/writ/retrieval/querytranslation"
 	"github.com/writbus/writ/retrieval/vector"
 )
@@ -70,6 +71,7 @@ type search struct {
 	languages map[string]bool // of the project and the files at hand
 	subjects  map[string]bool // technologies of theirs
 	named     map[string]bool // languages and frameworks that the text names
+	names     lexical.Query   // the words that name technologies
 	spoken    map[string]bool // of technologies, as far as asked: the text names them
 	started   int64
 	lap       int64

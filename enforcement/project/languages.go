@@ -110,26 +110,28 @@ func LanguagesOf(root string) []string {
 
 // Uses are the languages and frameworks, and the other technologies, that the
 // files at a project's root tell, and the technologies that those of its folders
-// do. The folders tell the languages where the root tells none, or is that of a
-// workspace; where no manifest does, what the files are written in counts.
+// do. The folders tell languages, too, where the root tells none or is that of a
+// workspace, and elsewhere those that sources in them are written in; where no
+// manifest does, what the files are written in counts.
 func Uses(root string) (languages, subjects []string) {
 	top := read(root)
 	languages, subjects, written := top.languages, top.subjects, top.written
-	deep := len(languages) == 0 || top.workspace
+	var below []string
 	level := top.folders
 	for depth, left := 0, mostFolders; depth < 2; depth++ {
-		var below []string
+		var next []string
 		for _, dir := range level[:min(left, len(level))] {
 			left--
 			part := read(dir)
-			subjects, below = append(subjects, part.subjects...), append(below, part.folders...)
-			written = append(written, part.written...)
-			if deep {
-				languages = append(languages, part.languages...)
-			}
+			subjects, next = append(subjects, part.subjects...), append(next, part.folders...)
+			written, below = append(written, part.written...), append(below, part.languages...)
 		}
-		level = below
+		level = next
 	}
+	if len(languages) > 0 && !top.workspace {
+		below = slices.DeleteFunc(below, func(l string) bool { return !slices.Contains(written, l) && !frameworks[l].writtenIn(written) })
+	}
+	languages = append(languages, below...)
 	if len(languages) == 0 {
 		languages = written
 	}

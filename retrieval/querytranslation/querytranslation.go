@@ -1,6 +1,6 @@
-// Package querytranslation says in English what a German, French or Spanish text is
-// about: word by word, from a table of what developers say every day. The encoder
-// and the rules are English, so that a text in another language would find nothing.
+// Package querytranslation says in English what a German, French, Spanish, Chinese or
+// Japanese text is about: word by word, from a table of what developers say every day.
+// The encoder and the rules are English, so that a text in another language would find nothing.
 //
 // It is no translation: grammar stays as it was, and what the table lacks –
 // identifiers, names, rare words – stays too. English texts are never changed,
@@ -31,7 +31,7 @@ type language struct {
 }
 
 func read() []language {
-	all := make([]language, 4)
+	all := make([]language, 5)
 	for i := range all {
 		all[i] = language{telling: map[string]bool{}, words: map[string]string{}}
 	}
@@ -43,6 +43,7 @@ func read() []language {
 		columns := strings.Split(line, "|")
 		for i, column := range columns {
 			for word := range strings.FieldsSeq(column) {
+				word = strings.TrimSuffix(ideographs.ReplaceAllStringFunc(word, func(r string) string { return fold(r) + "_" }), "_")
 				if telling {
 					all[i].telling[word] = true
 				} else if _, known := all[i].words[word]; !known {
@@ -57,7 +58,14 @@ func read() []language {
 // token is a word and what stands behind it.
 type token struct{ word, folded, after string }
 
-var tokens = regexp.MustCompile(`([\p{L}\p{N}_]*)([^\p{L}\p{N}_]*)`)
+// tokens are words. Chinese and Japanese put no spaces between them, so there each
+// character is one, and a word of the table is a phrase.
+var (
+	tokens     = regexp.MustCompile(`(` + ideograph + `|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}ー]|[\p{N}_])*)([^\p{L}\p{N}_]*)`)
+	ideographs = regexp.MustCompile(ideograph)
+)
+
+const ideograph = `[\p{Han}\p{Hiragana}\p{Katakana}ー]`
 
 func split(text string) []token {
 	var all []token
@@ -97,10 +105,11 @@ func English(text string, known func(word string) bool) string {
 	for at := 0; at < len(all); {
 		english, n := l.phrase(all[at:])
 		after := all[at+n-1].after
-		if strings.Trim(after, "'’") == "" || english != "" && after == "-" {
+		unknown := english == "" && ideographs.MatchString(all[at].word) // is left out: it would tell the encoder nothing
+		if !unknown && strings.Trim(after, "'’") == "" || english != "" && after == "-" {
 			after = " "
 		}
-		english = cmp.Or(english, all[at].word)
+		english = cmp.Or(english, ideographs.ReplaceAllString(all[at].word, ""))
 		b.WriteString(english + after)
 		at += n
 	}
@@ -151,8 +160,8 @@ func mostly(words map[string]string, known func(string) bool) bool {
 	return 2*found > len(words)
 }
 
-// longestPhrase is how many words an entry has at most.
-const longestPhrase = 3
+// longestPhrase is how many words, or characters, an entry has at most.
+const longestPhrase = 8
 
 // phrase is the English of the words that a text begins with, and how many they are.
 func (l *language) phrase(text []token) (english string, words int) {

@@ -16,6 +16,8 @@ func TestEnglishOfOtherLanguages(t *testing.T) {
 		"la contraseña se guarda en texto plano":                        "the password se save in plain text",
 		"concatenamos la entrada del usuario en la consulta":            "concatenate the input of user in the query",
 		"der useEffect in src/App.tsx ist in einer Endlosschleife":      "the useEffect in src/App.tsx is in a forever loop",
+		"每次查询都把 orders 表读到内存里":                                          "each query  orders table read memory in",
+		"ボタンをクリックすると注文が重複する":                                            "button click and order duplicate",
 		"die Tabelle user_events und die Klasse OrderService in api.go": "the table user_events and the class OrderService in api.go",
 	} {
 		if got := English(text, nothing); got != want {
@@ -29,6 +31,7 @@ func TestTextsThatStay(t *testing.T) {
 		"", "ok", "fix the bug in the table of orders", "the process should die when the parent is gone", "danke!",
 		"give me a joke about a teacher", "pour the config into the container", "no, the other one", "add es and la to the list of languages",
 		"no, no, and plot x, y, width, y", "SELECT * FROM users WHERE id IN (1, 2)", "\xff\xfe", "  two  spaces  ",
+		"표를 읽어 줘", "таблица заказов", "the column 備考 is empty", "表",
 	} {
 		if got := English(text, rules); got != text {
 			t.Errorf("%q became %q", text, got)

@@ -166,7 +166,7 @@ func logistic(rules []judgedRule, truth []benchmark.Query, admitted func(query i
 				x[i] = (value - mean[i]) / spread[i]
 			}
 			p, weight := chance(w, x), r.weight(truth[r.query])
-			residual, bend := weight*(p-indicator(r.right)), weight*p*(1-p)
+			residual, bend := weight*(p-benchmark.Indicator(r.right)), weight*p*(1-p)
 			for i := range n {
 				gradient[i] += residual * x[i]
 				for j := 0; j <= i; j++ {
@@ -224,13 +224,6 @@ func chance(weights, evidence []float64) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-func indicator(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // calibrationError is that of the rules that have any chance to speak of.
 func calibrationError(rules []judgedRule) float64 {
 	const least = 0.02
@@ -252,7 +245,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	}
 	var right, with, without, talk, covered, wrongly, spoken, reached, all float64
 	for q, own := range byQuery {
-		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(indicator(a.chance < b.chance)) })
+		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(benchmark.Indicator(a.chance < b.chance)) })
 		least := d.Any
 		if len(own) > 0 {
 			e := own[0].evidence
@@ -266,13 +259,13 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			switch {
 			case r.chance >= d.Whole && whole < retrieval.MostWhole:
 				whole++
-				hits += indicator(r.right)
+				hits += benchmark.Indicator(r.right)
 			case r.chance >= d.Line && lines < retrieval.MostLines:
 				lines++
 			default:
 				continue
 			}
-			found += indicator(r.right)
+			found += benchmark.Indicator(r.right)
 		}
 		task := strings.HasPrefix(truth[q].Group, taskGroup)
 		switch {
@@ -280,15 +273,15 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			continue // fitted on, and measured elsewhere
 		case len(truth[q].Relevant) > 0:
 			with++
-			covered += indicator(found > 0)
+			covered += benchmark.Indicator(found > 0)
 			reached += found
 			all += float64(len(truth[q].Relevant))
 		case !task:
 			talk++
-			spoken += indicator(whole+lines > 0)
+			spoken += benchmark.Indicator(whole+lines > 0)
 		default:
 			without++
-			wrongly += indicator(whole > 0)
+			wrongly += benchmark.Indicator(whole > 0)
 		}
 		if task {
 			s.Given += whole

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"math"
 	"math/rand"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
@@ -90,4 +93,66 @@ func TestADecisionIsFittedOnTheCorpusItJudges(t *testing.T) {
 	if _, err := FitGiving(c, retrieval.DefaultDecision); !errors.Is(err, ErrTooFew) {
 		t.Errorf("without an embedder there is no evidence: %v", err)
 	}
+}
+
+// A task with nothing right is an example against rules, and neither a task nor
+// talk to the line between the two.
+func TestATaskWithNothingRightMovesNoLine(t *testing.T) {
+	e, err := static.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{
+		Rules: []schemas.Rule{{ID: "LOCK-A-001", Title: "Release the mutex", Trigger: "A lock is taken.", Statement: "Release the mutex.", Symptoms: []string{"the mutex stays locked"}}},
+		Truth: []benchmark.Query{
+			{ID: "1", Query: "the mutex is never released", Relevant: []string{"LOCK-A-001"}, Kind: "task", Group: "domain-a"},
+			{ID: "2", Query: "a recipe for soup", Kind: benchmark.KindOffTopic, Group: "talk-0"},
+		},
+		Options: retrieval.Options{Embedder: e},
+	}
+	line, _, err := tasksAndTalk(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Truth = append(c.Truth, benchmark.Query{ID: "3", Query: "rename the mutex", Kind: benchmark.KindOffTopic, Group: "domain-b"})
+	with, beyond, err := tasksAndTalk(c)
+	if err != nil || !slices.Equal(line, with) || len(beyond) != 3 {
+		t.Errorf("the line moved, %d places, %v", len(beyond), err)
+	}
+}
+
+// The sessions are for judging: no weight has seen them, and what is right for
+// them is in the corpus.
+func TestNoSessionIsFittedOn(t *testing.T) {
+	sessions, fitted := truthOf(t, "sessions_held_out.jsonl"), truthOf(t, "giving.jsonl")
+	if len(sessions) != 119 {
+		t.Fatalf("%d prompts", len(sessions))
+	}
+	rules, err := corpus.EmbeddedRules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range sessions {
+		if slices.ContainsFunc(fitted, func(f benchmark.Query) bool { return strings.EqualFold(f.Query, q.Query) }) {
+			t.Errorf("%s is fitted on", q.ID)
+		}
+		for _, id := range slices.Concat(q.Relevant, q.Disputed) {
+			if !slices.ContainsFunc(rules, func(r schemas.Rule) bool { return r.ID == id }) {
+				t.Errorf("%s: there is no rule %s", q.ID, id)
+			}
+		}
+	}
+}
+
+func truthOf(t *testing.T, name string) []benchmark.Query {
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	truth, err := benchmark.ReadTruth(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth
 }

@@ -13,25 +13,27 @@ import (
 const taskRidge = 3
 
 // tasksAndTalk fits the line that tells tasks from talk, by weighted least
-// squares on what [retrieval.Placed] tells of them: tasks are the queries that are
-// given for tasks, talk are the others and the background. It returns the line, and
-// of each query its place by a line that was fitted without the query's group.
+// squares on what [retrieval.Placed] tells of them: tasks are the queries that have
+// a right rule, talk are those in no group of tasks and the background; a task with
+// nothing right is neither. It returns the line, and of each query its place by a
+// line that was fitted without the query's group.
 func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 	var texts []taskText
-	add := func(group, text string, task bool) {
+	add := func(group, text string, task bool, weight float64) {
 		if err != nil {
 			return
 		}
 		var v []float32
 		if v, err = vector.OfQuery(c.Options.Embedder, text); err == nil {
-			texts = append(texts, taskText{group: group, placed: retrieval.Placed(text, v), task: task, weight: 1})
+			texts = append(texts, taskText{group: group, placed: retrieval.Placed(text, v), task: task, weight: weight})
 		}
 	}
 	for _, q := range c.Truth {
-		add(q.Group, q.Query, isTask(q))
+		right := len(q.Relevant) > 0
+		add(q.Group, q.Query, right, benchmark.Indicator(right || !strings.HasPrefix(q.Group, taskGroup)))
 	}
 	for _, text := range retrieval.BackgroundTexts() {
-		add("", text, false)
+		add("", text, false, 1)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -54,12 +56,6 @@ func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 	return line, beyond, nil
 }
 
-// isTask says that a query asks for work: what has a right rule, and what is in
-// a group of tasks.
-func isTask(q benchmark.Query) bool {
-	return len(q.Relevant) > 0 || strings.HasPrefix(q.Group, taskGroup)
-}
-
 type taskText struct {
 	group  string
 	placed []float64
@@ -71,7 +67,7 @@ type taskText struct {
 func balance(texts []taskText) {
 	var weight [2]float64
 	for _, t := range texts {
-		weight[int(indicator(t.task))] += t.weight
+		weight[int(benchmark.Indicator(t.task))] += t.weight
 	}
 	for i := range texts {
 		if !texts[i].task {
@@ -97,7 +93,7 @@ func sumsOf(texts []taskText, counts func(group string) bool) sums {
 		if !counts(t.group) {
 			continue
 		}
-		target := 2*indicator(t.task) - 1
+		target := 2*benchmark.Indicator(t.task) - 1
 		for i, a := range t.placed {
 			a *= t.weight
 			s.targets[i] += a * target
@@ -124,7 +120,7 @@ func (s sums) solve() []float64 {
 	for i, row := range s.products {
 		a[i] = make([]float64, len(s.products))
 		copy(a[i], row)
-		a[i][i] += taskRidge * indicator(i > 0)
+		a[i][i] += taskRidge * benchmark.Indicator(i > 0)
 	}
 	return cholesky(a, s.targets)
 }

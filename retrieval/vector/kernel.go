@@ -38,12 +38,13 @@ func scorePickedPortable(out []float32, query, rows []int8, scales []float32, pi
 // dotRowsPortable is [dotRows] on any processor, and for any length.
 func dotRowsPortable(out, query []float32, rows []*float32) {
 	for i, row := range rows {
-		out[i] = dot(query, unsafe.Slice(row, len(query)))
+		out[i] = Dot(query, unsafe.Slice(row, len(query)))
 	}
 }
 
-// dot adds in eight lanes, what is left over to the first.
-func dot(a, b []float32) float32 {
+// Dot is the dot product of two vectors of one length. It adds in eight lanes, what
+// is left over to the first.
+func Dot(a, b []float32) float32 {
 	var s [8]float32
 	b = b[:len(a)]
 	for len(a) >= 8 && len(b) >= 8 {

@@ -49,3 +49,9 @@ func TestNamedIn(t *testing.T) {
 		}
 	}
 }
+
+func TestTechnologies(t *testing.T) {
+	if got := Technologies("rename the kafka consumers of our react app for s3"); got != "kafka consumers react s3" {
+		t.Errorf("%q", got)
+	}
+}

@@ -156,12 +156,26 @@ const everywhere = " postgres postgresql sqlite rabbitmq nats nginx "
 // Technology tells whether a word, in lower case, is what a language, a framework or
 // a subject is called.
 func Technology(word string) bool {
+	return subjectWords[word] || Specific(word) || called[word] != "" || strings.Contains(everywhere, " "+word+" ")
+}
+
+var subjectWords = func() map[string]bool {
+	words := map[string]bool{}
 	for name, s := range subjects {
-		if name == word || slices.Contains(s.Words, word) {
-			return true
+		words[name] = true
+		for _, word := range s.Words {
+			words[word] = true
 		}
 	}
-	return Specific(word) || called[word] != "" || strings.Contains(everywhere, " "+word+" ")
+	return words
+}()
+
+// Technologies are the words of a text, in lower case and with one space between,
+// that a technology is called, in the plural, too.
+func Technologies(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool {
+		return !Technology(word) && !Technology(strings.TrimSuffix(word, "s"))
+	}), " ")
 }
 
 // SubjectsOfFile are those that a file or folder of such a name, without its
