@@ -1,11 +1,17 @@
 package phrase
 
 import (
+	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
+
+//go:embed words.txt
+var wordLists string
 
 // What may stand beside an approval is a list of what is known to change nothing.
 // What changes it can be said in any words ("the limit is 50", "those were her
@@ -14,20 +20,14 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
- quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
- job work stuff effort enjoy hi hello hey dear regards best greetings execute crystal bye claude team mate bro dude man buddy pal boss sir ok okay yes
- yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
- write writing make do ship green pass passes use run remember follow commit lint fake wow`)
+var plain = wordset.In(wordLists, "plain")
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
-var craft = set(`commits tests test fixtures conventions unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
- readme changelog entry tabs spaces pytest clock edge cases logger types hints race benchmarks suite full code implementation`)
+var craft = wordset.In(wordLists, "craft")
 
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
-var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
- points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup clarification clarifications answers fix listening asking up front questions`)
+var thanked = wordset.In(wordLists, "thanked")
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
@@ -129,11 +129,10 @@ var (
 )
 
 // praise are adjectives of what is good about a plan.
-const praise = `clear complete fine good great nice sound solid simple strong short small sweet quick thorough careful correct smart clever easy clean tidy tight
- excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
- lean focused pragmatic manageable plausible reversible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
-
-var praised = strings.Join(strings.Fields(praise), "|")
+var (
+	praise  = wordset.In(wordLists, "praise")
+	praised = strings.Join(slices.Sorted(maps.Keys(praise)), "|")
+)
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|(?:the|your) (?:\S+ ){1,3}(?:is|are|was) an? (?:very |really )?(?:nice|good|great|lovely|clever|neat|welcome) (?:touch|addition|find|catch) $|` +
@@ -191,8 +190,7 @@ func demands(c clause) bool {
 var (
 	demanding = lazyregexp.New(`(?:^|[^t] )once\b|\b(?:as soon as|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
 	grasped   = lazyregexp.New(`^(?:(?:and|so|now) )*(?:i|we) (?:now )?(?:see|understand|get) (?:now )?(?:why|how) `)
-	tally     = lazyregexp.New(` (?:one|two|three|four|five|six|\d+) (?:tests?|cases?)$`)
-	there     = lazyregexp.New(` (?:there|covered|tested|present)$`)
+	tally     = lazyregexp.New(` (?:(?:one|two|three|four|five|six|\d+) (?:tests?|cases?)|there|covered|tested|present)$`)
 	mildly    = set("part later no nothing when")
 )
 
@@ -203,7 +201,7 @@ func (t text) letter(approval part) bool {
 	for _, s := range t.sentences[:approval.at] {
 		of := s.words()
 		said := strings.Join(of, " ")
-		if (!s.bullet || len(s.clauses) > 1 && !tally.MatchString(said)) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !red.MatchString(said) && !grasped.MatchString(said) && !s.accepts() && !slices.Contains(of, "nothing") && !strings.HasSuffix(said, "as they should") && !(s.bullet && there.MatchString(said)) {
+		if (!s.bullet || len(s.clauses) > 1 && !tally.MatchString(said)) && !anyOf(of, agreeing) && !anyOf(of, thanks) && !red.MatchString(said) && !grasped.MatchString(said) && !s.accepts() && !slices.Contains(of, "nothing") && !strings.HasSuffix(said, "as they should") {
 			return false
 		}
 		words = append(words, of...)
@@ -432,17 +430,9 @@ var (
 	subjects = set("here nothing two three four five six seven step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks cheers")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed seen considered understood covered covers cover addressed addresses
- answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
- simplest cleanest clearest shortest safest nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
+	agreeing = wordset.In(wordLists, "agreeing")
 	// reading are words about a plan, and of its reading.
-	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
- what where pointed raised mentioned moved renamed asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
- choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
- solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
- of up since came went clarifying feedback reviewed changes update updates revision version`)
+	reading = wordset.In(wordLists, "reading")
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an another our your my with over this")
 	// breaking are words that end a noun and what stands before it.
