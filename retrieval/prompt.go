@@ -3,6 +3,8 @@ package retrieval
 import (
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // What the form of a text tells of what it asks for, in English. In other
@@ -30,13 +32,7 @@ var (
 		wow great nice perfect cool awesome good well done lol haha oops ah oh fine right exactly`)
 )
 
-func wordSet(words string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		set[word] = true
-	}
-	return set
-}
+var wordSet = wordset.Of
 
 // form is what the words of a text tell of its kind, whatever it is about.
 type form struct {

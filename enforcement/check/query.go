@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/writbus/writ/schemas/lexer"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // query is a piece of code with holes, and conditions on where it stands; the
@@ -276,11 +277,4 @@ func (q *query) concerns(src *source) bool {
 	})
 }
 
-// words is a set of words separated by blanks.
-func words(s string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(s) {
-		set[w] = true
-	}
-	return set
-}
+var words = wordset.Of

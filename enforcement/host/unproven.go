@@ -8,15 +8,10 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
-func words(text string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(text) {
-		set[word] = true
-	}
-	return set
-}
+var words = wordset.Of
 
 // Words of tools' names. A name reads when, without the nouns it begins with, it
 // begins with a verb of reading, or is one of the things that are only looked at,

@@ -14,7 +14,7 @@ type part struct {
 	at       int // the sentence's index
 	clause   clause
 	lead     string // the clause before it in its sentence
-	named    bool   // what follows it in its sentence stands behind a colon
+	next     clause // the clause behind it in its sentence
 	approves bool
 	gate     Gate // the gate that it names, if any
 	weight   int  // as a go-ahead
@@ -68,7 +68,10 @@ func (t text) parts(own phraseSets) []part {
 			continue
 		}
 		for j, c := range s.clauses {
-			p := part{sentence: s, at: i, clause: c, named: j+1 < len(s.clauses) && s.clauses[j+1].colon}
+			p := part{sentence: s, at: i, clause: c}
+			if j+1 < len(s.clauses) {
+				p.next = s.clauses[j+1]
+			}
 			p.reason = c.conj == "because" || reasons.MatchString(c.String())
 			if j > 0 {
 				p.lead = s.clauses[j-1].String()
@@ -105,7 +108,9 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && approval.gate == "" && foreign.MatchString(c.String()):
 	case p.reason && reasoned(c), waiting == Tests && red.MatchString(strings.TrimPrefix(c.String(), "since ")), before && t.overcome(p):
 		return ""
-	case before && (p.named || s.end == ':'):
+	case before && other == waiting && p.heads(approval):
+		return ""
+	case before && (p.next.colon || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {
 			return ""
 		}
@@ -126,6 +131,11 @@ var joins = map[string]bool{"": true, "and": true, "so": true, "then": true}
 func (p part) joined() bool {
 	c := p.clause
 	return (joins[c.conj] || c.conj == "but") && (c.conj != "and" || c.words[0] != "approve" || ownDeed.MatchString(p.lead))
+}
+
+// heads tells whether the approval is the verdict on what the part names: "plan - approved".
+func (p part) heads(approval part) bool {
+	return p.at == approval.at && p.lead == "" && approval.clause.conj == "" && p.next.String() == approval.clause.String() && objectOnly.MatchString(p.clause.String())
 }
 
 // asksToStart tells of a question behind an approval that is a request:

@@ -1,11 +1,17 @@
 package phrase
 
 import (
+	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
+
+//go:embed words.txt
+var wordLists string
 
 // What may stand beside an approval is a list of what is known to change nothing.
 // What changes it can be said in any words ("the limit is 50", "those were her
@@ -14,64 +20,52 @@ import (
 // plain are the words of thanks and farewells, of beginning the work, and of how
 // work is done in any plan. Behind an approval a clause may be made of them. Words
 // that open something (not, only, if, first, later, but) are not among them.
-var plain = set(`clean detailed a an the this that these those it them its and to of for in on with as is are be so also now then all every each both everything here there you your me us have very really
- quite lot please thanks thank cheers kindly great good nice cool perfect fine lovely excellent awesome amazing super well done clear careful helpful
- job work stuff effort enjoy hi hello hey dear regards best greetings execute crystal bye claude team mate bro dude man buddy pal boss sir ok okay yes
- yep indeed absolutely definitely exactly happy glad btw fyi finally today go ahead proceed continue start begin carry onwards next implement implementing build coding
- write writing make do ship green pass passes use run remember follow commit lint fake wow`)
+var plain = wordset.In(wordLists, "plain")
 
 // craft are the things of any plan. On their own they are a part of it: "approved (docs)".
-var craft = set(`commits tests test fixtures conventions unit skeleton skeletons functions function methods names linter formatter docstrings docs documentation
- readme changelog entry tabs spaces pytest clock edge cases logger types hints race benchmarks suite full code implementation`)
+var craft = wordset.In(wordLists, "craft")
 
 // thanked are words of what somebody is thanked or praised for. Elsewhere they tell of
 // what is still open: "my comments follow", "adding a cache".
-var thanked = set(`taking being bearing adding splitting fixing explaining addressing considering comments
- points feedback account changes over again too waiting turning around so quickly patience time turnaround writeup clarification clarifications answers fix listening asking up front questions`)
+var thanked = wordset.In(wordLists, "thanked")
 
 // asides are phrases that change nothing, with words that could elsewhere, by what
 // they say.
 var asides = lazyregexp.New(` (?:` + strings.Join([]string{
 	// nothing is against it
-	`as (?:they|it) should(?: be)?|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?` + objection + `(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*`,
-	`(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))`,
-	`(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:(?:for |with )?(?:it|me|this|that)|again|any ?more|anything|twice))*|(?:i do )?(?:no|not) need another (?:round|look|version)|do not let me (?:stop|keep) you`,
-	`(?:there is )?no need (?:for|of) (?:(?:any|further|another) )*(?:changes?|rounds?|reviews?)|no (?:more|further|other) (?:rounds?|reviews?) (?:needed|required|necessary)|(?:i )?hope (?:you are|this finds you) well|i would (?:have )?(?:done|do|written|write|chosen) (?:it )?(?:just |exactly )?(?:the same(?: way| ones?)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|said|say|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
+	`as (?:they|it) should(?: be)?|where i would look(?: for (?:it|them))?|no joke needed|(?:with |there are |i have )?no (?:further |more |other )?(?:` + objection + `|changes?)(?: (?:needed|required|necessary|left|at all|here|from (?:me|us|my side)))*|(?:i am )?out of questions|(?:all )?(?:fail|red) (?:for the right reasons?|as (?:they should|expected|intended))|(?:i|you) (?:(?:do|will) not (?:need|have) to|need not) (?:wait|ask|explain|hurry|rush|worry|convince|apologi[sz]e|repeat|(?:see|read) (?:it|this|that) (?:again|twice|any ?more))(?: (?:(?:for |with )?(?:it|me|this|that)|again|any ?more|anything|twice))*|do not let me (?:stop|keep) you`,
+	`(?:there is )?no need (?:for|of) (?:(?:any|further|another) )*(?:changes?|rounds?|reviews?)|no (?:more|further|other) (?:rounds?|reviews?) (?:needed|required|necessary)|i would (?:have )?(?:done|do|written|write|chosen) (?:it )?(?:just |exactly )?(?:the same(?: way| ones?)?|like (?:this|that)|this way)|(?:(?:i|it|this) )?(?:could|can|will) not (?:have )?(?:done|do|said|say|written|write|put|explained|be|been|get|got) (?:it )?(?:any )?(?:better|clearer|simpler|shorter)(?: (?:myself|than (?:this|that)))?|(?:i|we) can live with (?:it|that|this)|(?:this|that|it) is more than (?:i|we) (?:asked for|expected|hoped for)`,
 	// there is time
-	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|at your own pace`,
-	`when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|once (?:(?:you are|it is) )?(?:done|finished)|whenever you (?:like|want|can)|as soon as (?:you can|possible)|ready when you are`,
+	`no (?:rush|hurry|stress|need to (?:hurry|rush|wait|ask|stop|check in)(?: (?:for|with) me)?(?: again| (?:in )?between(?: steps)?)?)|do not stop until (?:it is|you are|everything is) (?:done|finished|green)|without asking(?: me)?(?: again)?|do not (?:wait for me|worry|hurry|rush|over-?(?:think|do|complicate|engineer)(?: (?:it|this|things))?)|take your time|when(?:ever)? (?:(?:you are|it is|everything is|all is) )?(?:done|finished|ready|through)|whenever you (?:like|want|can)|ready when you are`,
 	// it is the agent's turn
-	`(?:the floor is|over to) you(?:rs)?|crack on|get (?:to|on with) it|go wild|fire away|knock it out|work your magic|code away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))`,
-	`(?:(?:you (?:can|may)|please)(?: now)? )?(?:start|begin|go ahead|proceed|continue|go on|carry on|move on|get going)(?: with| to| on| at)? ` + unit,
-	`you (?:can|may)(?: now)?(?: to)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|(?:start|begin) with (?:the )?(?:tests|skeletons)(?: first)?|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation`,
-	`(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
+	`(?:the floor is|over to) you(?:rs)?|crack on|get (?:to|on with) it|go wild|fire away|knock it out|work your magic|(?:code|implement|build) away|all yours|your turn|do your thing|you know what to do|ready to (?:go|start)|on to|moving on|time to|(?:show me|let me see) the (?:tests|skeletons)|let us (?:see (?:it|the (?:tests|code|result))|get (?:it|this|that) done|go|start|begin|implement|build|code|continue|proceed|keep it|make (?:it|them|the tests)(?: all)? (?:pass|green))|(?:(?:you (?:can|may)|please)(?: now)? )?(?:start|begin|go ahead|proceed|continue|go on|carry on|move on|get going)(?: with| to| on| at)? ` + unit,
+	`you (?:can|may)(?: now)?(?: to)? (?:start|begin|go|proceed|continue|implement|write|code|build)|(?:start|begin) with the (?:parser|code|implementation)|write (?:the )?(?:failing )?(?:tests|skeletons) first|next (?:steps?|phase|up)|for (?:the )?implementation|(?:do|implement|build|go through|work through) (?:it all|all (?:of (?:it|them)|(?:the )?(?:steps|phases|parts))|the (?:whole|entire) (?:thing|plan))|(?:commit and )?(?:push|open (?:a|the) (?:pr|pull request))(?: it)? (?:at the end|afterwards|when(?:ever)? (?:(?:you are|it is) )?(?:done|finished|ready))`,
 	// how any work is done
-	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:make|get|turn) (?:it|them|the tests)(?: all)?(?: to)? (?:pass|green)`,
-	`(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|in (?:small|tiny|short) steps`,
-	`(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
-	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|(?:implement|follow|carry out|stick to) (?:the|this|your) plan|after that|at the end|in the (?:tests|code|implementation)|(?:run|format|lint) (?:it|them|(?:(?:the|all) )*` + checks + `) before (?:you (?:finish|commit|push)|committing)`,
-	`(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
+	`(?:do not forget|remember)(?: (?:that|to))?|(?:make|be) sure (?:to|(?:that )?(?:everything is covered by|(?:(?:all|the) )*` + checks + `))|(?:in )?(?:(?:small|tiny|short|one) )?(?:steps?|commits?|file|module) (?:by (?:step|file|module)|at a time|(?:per|(?:for|after) (?:each|every)) (?:steps?|phase|file|module|change|capability))|(?:be )?careful (?:with|about|around) the \S+|(?:mind|watch(?: out for)?|keep an eye on)(?: the)?|(?:the )?public api|(?:you|it|them|linter|formatter|tests|docs|benchmarks|readme|changelog) too`,
+	`after(?:wards)? (?:run|commit|add|update|write)|(?:run|commit|update|format|lint) (?:(?:it|them|(?:(?:the|all|whole|entire) )*` + checks + `) )?afterwards|use table(?:[ -]driven)? tests(?: for the \S+)?|(?:use|run) (?:the|our) (?:existing|usual) (?:logger|style|conventions|fixtures|helpers|tests)|after (?:each|every) \S+|(?:implement|follow|carry out|stick to) (?:the|this|your) plan|at the end|in the (?:tests|code|implementation)|(?:add|update) (?:(?:an?|the) )?(?:changelog|readme|docs|documentation|docstrings|type hints|release notes)(?: entry)?`,
 	`(?:small|tiny|atomic|minimal|min|smallest|separate|signed|conventional) (?:commits?|diffs?|steps)(?: possible)?|keep (?:(?:it|this|that|them|everything|all|the|your) )?(?:(?:code|tests|functions|methods|commits|diffs?|names|modules|docs|files|helpers|api) )?(?:(?:very|nice|and|small|short|simple|tidy|stable|readable|consistent|clean|minimal|boring|green) ?)+|(?:(?:have|enjoy) (?:a|the|your) |nice |good |great |lovely |happy )+(?:weekend|day|evening|afternoon|night|rest of the (?:day|week))|(?:leave|keep) (?:it|this|that|everything|them) (?:as (?:is|it is|they are)|like (?:this|that))|same as (?:last time|before|always)`,
 	// when to come back
 	`(?:(?:ping|tell|call|notify|message|come back to) me|let me know)(?:` + reported + `)?|(?:just )?keep me (?:posted|updated|informed|in the loop)|(?:ask(?: me)?|shout)` + reported,
 	`(?:if|in case|when) (?:anything|something|you (?:have any|have)? questions|you (?:are|get) stuck|in doubt|you need (?:anything|help|something|me))(?: (?:is|comes|seems|goes) (?:unclear|up|wrong|off))?(?: ask(?: me)?)?`,
 	// the user goes, was away, is late
-	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|time for (?:an? |some )?(?:coffee|tea|lunch|break|bed)|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|afk|gtg|(?:i am )?going to (?:bed|sleep|lunch|dinner)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
+	`(?:i am )?(?:going|heading|driving|off|on my way) home` + spell + `|(?:coffee|tea|lunch|bed) ?time|(?:i am )?back from (?:the |a |my )?\S+|brb|bbl|(?:i am )?going to (?:bed|sleep|lunch|dinner)|(?:(?:i am )?in|got) (?:a |the )?(?:call|meetings?)` + spell + `|i (?:am|will be|will not be) (?:offline|away|out|back|afk|busy|around|in a meeting|in meetings|at lunch)` + spell + `|back` + spell + `|(?:i am )?(?:grabbing|getting|having|taking|heading to|off (?:for|to)) (?:(?:an?|some|my) )?(?:coffee|tea|lunch|dinner|breakfast|break|bed|meeting)` + spell,
 	`(?:i )?(?:will|am going to) (?:check back|be back|look in|(?:review|look at|check) the (?:code|diff|result)(?: after(?:wards)?)?)` + spell + `|i (?:have to|need to|must) (?:leave|go|run)` + spell + `|(?:see|talk to) you(?: (?:later|tomorrow|soon|then|in a (?:bit|while|minute)))?`,
-	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|from (?:top to bottom|start to (?:end|finish)|(?:the )?beginning to (?:the )?end)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)`,
-	`(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
+	`sorry (?:that )?(?:it|this) took(?: (?:me|so long|until (?:today|now)|a while))*|(?:i )?(?:only )?(?:got|came) to (?:it|this|(?:the|your) (?:plan|tests)) (?:just )?(?:now|today)|sorry(?: (?:for|about) (?:(?:the|my|taking) )?(?:(?:so|this|\S+) )?(?:delay|wait|answer|reply|response|silence|long)| (?:that )?it took(?: me)? so long| i (?:am|was) late)?|(?:sorry )?(?:i )?was (?:at|in|on) (?:(?:a|the|my) )?(?:meetings?|calls?|lunch|dinner|train|bus|plane|phone|road|dentist|doctor|holidays?|vacation)|(?:(?:finally|just|only now) )?(?:got (?:around|round)|(?:got|had|found) (?:(?:the|some|a) )?(?:time|chance|moment|minute)) to (?:read|reading|look at|review|go through)`,
 	// it is as it should be
-	`sorting (?:it|this|that|them) out|(?:i|we) took (?:my|our) time(?: with (?:it|this))?|(?:i|we)? ?find (?:it|them|this|that|the (?:plan|tests)) (?:very |really )?(?:` + strings.Join(strings.Fields(praise), "|") + `)|(?:that|this) is how it should be(?: done)?|(?:everything|all|it) (?:is|looks) in order|as (?:i|we) (?:want|wanted|need|like) (?:it|them|this)|(?:i am|we are) in (?:(?:full|complete|total) )?agreement|worth the wait|what i missed(?: last time| before)?|which is what (?:i|we) (?:want|wanted|need|expect)|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
-	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|now i (?:get|see|understand) (?:it|that)|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|everything is (?:in )?there`,
-	`spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone|than i (?:feared|hoped|thought|expected)|that was (?:quick|fast)`,
-	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now| than (?:before|i (?:hoped|thought|expected|feared)|(?:the|your) (?:first|last|previous|old) (?:one|version|draft|plan)))?`,
+	`sorting (?:it|this|that|them) out|(?:i|we) took (?:my|our) time(?: with (?:it|this))?|(?:i|we)? ?find (?:it|them|this|that|the (?:plan|tests)) (?:very |really )?(?:` + praised + `)|(?:that|this) is how it should be(?: done)?|(?:everything|all|it) (?:is|looks) in order|as (?:i|we) (?:want|wanted|need|like) (?:it|them|this)|(?:i am|we are) in (?:(?:full|complete|total) )?agreement|which is (?:right|what (?:i|we) (?:want|wanted|need|expect))|worth the wait|(?:i )?ask you to|(?:what|everything|all(?: that)?) (?:i|we) (?:really )?(?:want|wanted|need|needed(?: to know)?|meant|expect|expected|asked for|had in mind|agreed on|agreed|discussed|hoped for|(?:was|were) looking for)|i asked for|(?:that )?i can think of`,
+	`(?:just |exactly )*(?:how|what|the way) i would (?:have )?(?:do|done|write|written|build|built)(?: (?:it|that))?(?: too)?|exactly right|(?:that|this|it) is (?:right|correct|it)|(?:that|this) is the one|this is (?:it|the way)|(?:it is |everything is )?all (?:is )?there|spot on|on point|well (?:thought (?:out|through)|(?:explain|reason|structur|argu|cover|describ|defin|organi[sz])ed)|gone through|(?:(?:my|all|the) )*(?:doubts|worries|concerns|questions|gaps|they|it) (?:are|is) (?:all )?gone`,
+	`(?:(?:this|that|it)(?: one| version)? (?:is|looks|reads) (?:(?:so )?much |way |far |even )?|(?:so )?much |way |far )better(?: now| than (?:before|i (?:hoped|thought|expected|feared)|(?:the|your) (?:first|last|previous|old) (?:one|version|draft|plan)|yesterday|(?:yesterday|last week|(?:mon|tues|wednes|thurs|fri)day)'s(?: (?:one|version|draft|plan))?))?`,
 	// cheer
-	`(?:with )?kind(?:est)? regards|you have my blessing|good luck|have fun|happy coding|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|see how it goes`,
-	`(?:i am )?(?:looking forward|look forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|skeletons|implementation|demo))(?: one| live)?`,
+	`(?:with )?kind(?:est)? regards|you have my blessing|good luck|have fun|you rock|you are (?:the best|awesome|amazing|great)|(?:(?:two|big) )?thumbs up(?: from me)?|i am curious(?: about the (?:tests|code|result))?|can not wait(?: to see (?:it|the \S+))?|(?:i )?hope it works(?: out)?|(?:i am )?(?:looking forward|look forward|excited) to (?:see(?:ing)? )?(?:it|that|this|the (?:result|code|tests|skeletons|implementation|demo))(?: one| live)?`,
 }, "|") + `)(?: |$)`)
 
-// objection is what there may be none of.
-const objection = `(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?|concerns?)`
+// What there may be none of, and what can be settled: a remark is the reader's, a flaw
+// is the plan's.
+const (
+	objection = `(?:` + remark + `|` + flaw + `)`
+	remark    = `(?:comments?|questions?|objections?|complaints?|remarks?|notes?|concerns?|suggestions?|requests?|reservations?|findings?|doubts?|worr(?:y|ies)|wishes)`
+	flaw      = `(?:issues?|problems?|typos?|bugs?|mistakes?|errors?|flaws?|gaps?|holes?|leaks?|races?|faults?|risks?|snags?|surprises?|overlaps?|duplicates?|contradictions?|differences?|weakness(?:es)?|weak points?|open (?:points?|ends?))`
+)
 
 // checks are what is run or brought up to date when any work is done.
 const checks = `(?:code|tests|(?:test )?suite|linter|formatter|benchmarks|checks|docs|readme|changelog)`
@@ -83,7 +77,7 @@ const unit = `(?:the )?(?:(?:first|next|test|testing|implementation|coding) (?:s
 const reported = ` (?:when|whenever|once|if|as soon as|in case) (?:(?:you are|it is|everything is|the tests are) (?:done|finished|ready|through|there|green)|done|ready|finished|(?:anything|something|it) (?:comes up|(?:is|seems) (?:unclear|unexpected|off)|goes wrong|breaks)|you (?:need|want) (?:anything|something|me|help)|you (?:have|have any) questions|you get stuck|i can help)`
 
 // spell says for how long, or until when, somebody is away.
-const spell = `(?: (?:now|later|tonight|today|soon|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
+const spell = `(?: (?:now|later|tonight|today|soon|this (?:morning|afternoon|evening|week)|(?:for|until|till|in|at|by|after) (?:(?:an|a|the|half an|one|two|three|few|some) )*\S+(?: (?:hours?|minutes?|pm|am))?))*`
 
 // prepositions begin what belongs to the approval before it: "approved, for staging".
 var prepositions = set("than for in on with by as of from per at to without under minus")
@@ -135,15 +129,16 @@ var (
 )
 
 // praise are adjectives of what is good about a plan.
-const praise = `clear complete fine good great nice sound solid simple strong short small sweet quick thorough careful correct smart clever easy clean tidy tight
- excellent perfect reasonable sensible sane logical consistent thoughtful accurate useful elegant neat straightforward concise readable coherent comprehensive sufficient
- lean focused pragmatic manageable plausible reversible safe robust crisp minimal ideal doable workable obvious compelling flawless fantastic superb acceptable impressive lovely awesome amazing super cool okay ok valid convincing helpful realistic feasible brilliant precise`
+var (
+	praise  = wordset.In(wordLists, "praise")
+	praised = strings.Join(slices.Sorted(maps.Keys(praise)), "|")
+)
 
 // praising begins a remark that may stand behind an approval, too.
 var praising = lazyregexp.New(`^ (?:(?:(?:very |really |so )*(?:nice|good|great|clear|clean|solid|thorough|short|simple|perfect|excellent)|(?:i )?(?:really |especially |particularly |also )?(?:like|love)|(?:many )?thanks|thank you|(?:i|we) (?:have )?(?:just )?(?:(?:read|reviewed|checked|verified|compared|studied)|(?:went|gone|read|looked) (?:through|over|at)) (?:(?:through|over) )?(?:it|this|them|everything|all|every|each|the (?:plan|tests|whole))) |(?:the|your) (?:\S+ ){1,4}(?:convinced|persuaded) (?:me|us) $|(?:the|your) (?:\S+ ){1,3}(?:is|are|was) an? (?:very |really )?(?:nice|good|great|lovely|clever|neat|welcome) (?:touch|addition|find|catch) $|` +
 	`(?:the|all) (?:steps|sections|tests|files) are in the right (?:order|place) $|(?:it|this|that|they|the (?:plan|tests)) (?:covers?|does|do|has|have|is|are) (?:what|everything|all(?: that)?) (?:i|we) (?:asked for|wanted|want|need|needed|had in mind) $|` +
 	`(?:that|this|it)(?: one)? was (?:a )?(?:good|nice|easy|quick|pleasant|clear|pleasure)(?: (?:read|one|plan|to read))? $|` +
-	`(?:(?:this|that|it|they|these|those|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|reasoning|design|scope|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + strings.Join(strings.Fields(praise), "|") + `)(?: now| to me)? $)`)
+	`(?:(?:this|that|it|they|these|those|everything|(?:the|your) (?:plan|tests|skeletons|structure|naming|analysis|reasoning|design|scope|write-up|order|split|steps|approach|explanation|wording)) (?:is|are|looks?|reads?|seems?) )?(?:(?:very|really|so|quite|pretty|all) )*(?:` + praised + `)(?: now| to me)? $)`)
 
 // tail is a clause that could stand in the approval without its comma: "as discussed".
 var tail = lazyregexp.New(`^` + after + `$`)
@@ -161,17 +156,17 @@ func leadsTo(p, approval part) bool {
 	}
 	if !same && approval.letter && joins[p.clause.conj] {
 		first := firstWord(p.clause)
-		return (p.named || p.clause.colon || p.sentence.end == ':' || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
+		return (p.next.colon || p.clause.colon || p.sentence.end == ':' || subjects[first] || agreeing[first] || determiners[first] || prepositions[first] || thanks[first] ||
 			p.lead != "" && ownDeed.MatchString(p.lead) && anyOf(p.clause.words, agreeing)) && !demands(p.clause)
 	}
-	if p.named || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
+	if p.next.colon || p.sentence.end == ':' || !joins[p.clause.conj] && p.clause.conj != "but" {
 		return false
 	}
 	if tail.MatchString(" " + p.clause.String()) {
 		return true
 	}
 	further := p.clause.conj != "but" && slices.ContainsFunc(p.sentence.near(), func(c clause) bool {
-		return !mentions(c.words) && (statement(c, false) || examining.MatchString(c.String()))
+		return !mentions(c.words) && c.words[0] != "sorry" && (statement(c, false) || examining.MatchString(c.String()))
 	})
 	return statement(p.clause, further) || examining.MatchString(p.clause.String()) && !anyOf(p.clause.words, contrary) && !anyOf(p.clause.words, reports) && !against(p.clause.String())
 }
@@ -193,7 +188,7 @@ func demands(c clause) bool {
 }
 
 var (
-	demanding = lazyregexp.New(`\b(?:as soon as|once|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
+	demanding = lazyregexp.New(`(?:^|[^t] )once\b|\b(?:as soon as|after|should \w|(?:has|have|had) to (?:be|go|use|stay|come|have|do|change|wait)|(?:is|are) out\b|can not|mistake)|^no `)
 	grasped   = lazyregexp.New(`^(?:(?:and|so|now) )*(?:i|we) (?:now )?(?:see|understand|get) (?:now )?(?:why|how) `)
 	tally     = lazyregexp.New(` (?:one|two|three|four|five|six|\d+) (?:tests?|cases?)$`)
 	mildly    = set("part later no nothing when")
@@ -245,13 +240,13 @@ const maxNouns = 3
 // statement tells whether the clause says, of the user's own reading, that it
 // agrees. A further clause of a sentence that does need not say so again.
 func statement(c clause, further bool) bool {
-	return absent.MatchString(c.String()) || stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
+	return absent.MatchString(c.String()) || !ellipsis.MatchString(c.String()) && stated(c, strings.Fields(leadingUp.ReplaceAllString(c.String(), "")), further)
 }
 
 // absent says that there is no fault, that a part has none, or that nothing is left to do.
 var absent = lazyregexp.New(`^(?:(?:and|so|here) )?(?:` + strings.Join([]string{
-	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?)?(?:no|zero|none|not (?:(?:have|see|find|found|spot|think of) )?(?:any|an?|a single|one))(?: (?:open|further|other|real|more))* (?:surprises?|doubts?|gaps?|holes?|flaws?|faults?|mistakes?|errors?|complaints?|wishes|concerns?|worries|overlaps?|duplicates?|differences?|risks?|snags?|weakness(?:es)?|weak points?|open (?:points?|ends?)|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
-	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:(?:it|they|this|these) (?:is|are) )?not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|stands out|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left out|left open|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
+	`(?:(?:there (?:is|are|was|were)|found|(?:i|we) (?:(?:can|could|do|did|have|had|see|saw|find|found) )*) ?)?(?:no|zero|none|not (?:(?:have|see|find|found|spot|think of) )?(?:any|an?|a single|one))(?: (?:open|further|other|real|more))* (?:` + objection + `|points left|reason to (?:wait|object|refuse|hesitate))(?: (?:of (?:mine|any kind)|left|open|any ?more|here|in (?:it|them|this|there)|at all|with (?:it|this|them)))*`,
+	`(?:(?:none|not one|neither)(?: of (?:them|these|those|(?:the|these|those|my) (?:\S+ )?` + gateParts + `))?|nothing(?: in (?:it|them|there|the ` + gateParts + `))?|no (?:\S+ )?(?:detail|edge|corner|` + gateParts + `)|(?:(?:it|they|this|these) (?:is|are) )?not) ?(?:(?:is|are|was|were|seems?|feels?|looks?) )?(?:at all )?(?:too (?:big|large|small|long|short|many|much|complicated|clever|strict|loose)|(?:worries|bothers|surprises) me|strikes me as (?:odd|strange|wrong)|stands out|depends? on (?:another|each other|order)|redundant|superfluous|trivial|missing|wrong|bad|flaky|unclear|vague|weak|blocking|open|left (?:out|open|over)|forgotten|tested twice|repeated)(?: (?:any ?more|as far as i (?:can )?(?:see|tell)|in (?:it|there|this)|here|yet))*`,
 	`(?:i|we) (?:do|can) not (?:see|know|think of) what else (?:could be (?:tested|added|said)|to (?:test|add|say|ask|change))|(?:they|it) (?:all )?holds?(?: up)?`,
 	`(?:there (?:is|are) |(?:i|we) (?:have|had|see|saw|find|found) )?nothing (?:left )?(?:against (?:it|this|them)|to (?:discuss|criticise|criticize|clarify|explain|see here|(?:add|object) to (?:it|them|the (?:plan|tests)))|(?:that )?(?:could|can) go wrong)`,
 }, "|") + `)$`)
@@ -307,7 +302,7 @@ var adverse = lazyregexp.New(strings.Join([]string{
 	`\b(?:covers?|solves?|fixes|answers?|addresses|fits?) (?:one|two|three|four|five|six|seven|eight|nine|ten|\d+)\b|\bfirst (?:question|remark|comment|point)\b|[^g] for (?:now|the moment|(?:an?|the|this|that) (?:\S+ )?(?:cases?|prototype|try|draft|start))$`,
 	`\b(?:is|as) (?:an? )?(?:\S+ )?(?:draft|sketch|start|beginning|prototype)$|^(?:an? )?good (?:draft|start|beginning)$|^you are (?:clear|free|good|ok) to |\b(?:want|wanted|like|liked) .*\bfirst$`,
 	`\b(?:up|down|close) to (?:[^d]|d[^a])|\bto (?:step|section|page|point|capability|heading|line)\b|\b(?:first|second|last|other|latter|former) (?:option|variant|choice|idea|alternative)\b`,
-	`\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:` + studied + `|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro|tables?|diagrams?))\b|\b(?:followed|seen|looked at|went (?:over|through)|` + studied + `) (?:steps? (?:one|two|three|\d+)|(?:one|two|three|four|\d+) (?:tests?|steps?|files?|sections?|cases?))\b|\b(?:like|love|for|of) the rest$`,
+	`\bfirst (?:two|three|four|few|\d+) (?:steps|points|sections|parts|files|capabilities|tests)\b|\b(?:(?:one|two|\d+)(?: to | through |-)\w+|(?:as far|half ?way|part ?way|mid ?way)\b|page (?:one|1)|(?:first|last) (?:pages?|steps?|sections?|lines?|headings?|paragraphs?)|(?:` + studied + `|looked at|through|over) (?:\S+ )?(?:first|last|title|start|beginning|end|top|summary|intro|tables?|diagrams?))\b|\b(?:followed|seen|look(?:ed)? at|went (?:over|through)|` + studied + `) (?:steps? (?:one|two|three|\d+)|(?:one|two|three|four|\d+) (?:tests?|steps?|files?|sections?|cases?))\b|\b(?:like|love|for|of) the rest$`,
 	// somebody else's reading, another plan or version
 	`^(?:the|an?|my|our|your) (?:\S+ )?\S+ (?:has |have )?(?:read|reviewed|checked|agrees?|agreed|went|looked|likes?|liked|loves?|loved|understood|skimmed|verified)\b|\bagreement|\b(?:ran|passed|showed|sent) (?:it|this|the plan) (?:past|by|to)\b`,
 	`\b(?:other|another) (?:plan|session|project|repo|branch|window|chat)\b|\bplan (?:[a-hj-z]|of|by|from)\b|\b(?:the|that|this) one (?:for|of|from|by|about|in|on|with|without) |^(?:the|your|my) other (?:is|are)\b|\bversion of (?:[^t]|t[^h])`,
@@ -347,48 +342,64 @@ var (
 func (t text) overcome(p part) bool {
 	c, s := p.clause, p.clause.String()
 	rest := strings.Fields(strings.ReplaceAll(s, "the missing ", "the "))
-	switch old := formerly.MatchString(s) && !anyOf(c.words, unresolved); {
+	switch old := c.faulted(); {
 	case anyOf(c.words, reports):
 		return false
 	case settled.MatchString(s) || present.MatchString(s) && !anyOf(rest, unwelcome):
 		return !anyOf(rest, contrary) && !slices.Contains(rest, "first") && !slices.Contains(rest, "last")
-	case !old && !gone.MatchString(s) && !wished.MatchString(s) && !unwished.MatchString(s):
+	case !old && !gone.MatchString(s) && !ellipsis.MatchString(s) && !wished.MatchString(s) && !unwished.MatchString(s):
 		return false
 	default:
-		return slices.ContainsFunc(slices.Concat(p.sentence.near(), t.sentences[min(p.at+1, len(t.sentences)-1)].near()), func(other clause) bool {
-			return other.String() != s && (c.answered(other) || other.answered(c) || old && (other.conj == "but" && other.words[len(other.words)-1] == "approved" || !mentions(other.words) && statement(other, false)))
+		after := t.sentences[min(p.at+1, len(t.sentences)-1)].near()
+		return slices.ContainsFunc(slices.Concat(p.sentence.near(), after), func(other clause) bool {
+			return other.String() != s && (c.answered(other) || other.answered(c))
+		}) || old && slices.ContainsFunc(slices.Concat(after, []clause{p.next}), func(other clause) bool {
+			return len(other.words) > 0 && !ellipsis.MatchString(other.String()) && (other.conj == "but" && other.words[len(other.words)-1] == "approved" || !mentions(other.words) && statement(other, false))
 		})
 	}
+}
+
+// faulted tells of a doubt or a fault of before.
+func (c clause) faulted() bool {
+	s := c.String()
+	return formerly.MatchString(s) && !anyOf(c.words, unresolved) && !denied.MatchString(s)
 }
 
 // answered tells of a wish or a fault of before that the other clause says is met or gone.
 func (c clause) answered(by clause) bool {
 	s := c.String()
-	return gone.MatchString(by.String()) && (formerly.MatchString(s) && !anyOf(c.words, unresolved) || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
+	if m := ellipsis.FindStringSubmatch(by.String()); m != nil { // what was too long is not, what was not red is
+		return c.faulted() && (former.MatchString(s) || m[1] != "" && !ownDeed.MatchString(s)) && (m[2] == "") == anyOf(c.words, denying)
+	}
+	return gone.MatchString(by.String()) && (c.faulted() || wished.MatchString(s) && !anyOf(by.words, absence) || unwished.MatchString(s) && !anyOf(by.words, presence))
 }
 
 // Parts of what is said of a doubt of before, and of what is settled.
 const (
 	onceBefore = `(?:(?:yesterday|on \S+day|last (?:week|time)) )?`
-	faulty     = `(?:\S+ ){0,3}(?:too \S+|not \S+|no \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)(?: .*)?`
+	fault      = `(?:too \S+|unclear|vague|weak|thin|wrong|bad|missing|confusing|incomplete)`
 	those      = `(?:(?:the|my|your|both|all|each|every|that|these|those|two|three|four|five) )+`
 	isNow      = `(?:is|are|has been|have been) (?:(?:all|both|now|finally|also) )*`
 	byNow      = `(?: (?:now|too|today|as well))?`
 )
 
 var (
+	faulty   = `(?:\S+ ){0,3}(?:not (?:red|there|right|` + praised + `)|no \S+|` + fault + `)(?: .*)?`
 	formerly = lazyregexp.New(`^(?:(?:i|we) (?:was|were|had)(?: (?:a (?:bit|little|few)|some|my|rather|quite|very|first))? (?:sceptical|skeptical|unsure|worried|afraid|doubtful|undecided|confused|doubts|questions|concerns|reservations)(?: .*)?` +
 		`|(?:the|your) (?:last|first|previous|earlier|old) (?:one|version|draft|round|plan|tests) (?:was|were|had) ` + faulty + `|last (?:time|week) .*\b(?:was|were|had) ` + faulty + `|(?:it|this|that|the plan|they) (?:is|are|was|may be|might be|took)(?: not)?(?: (?:a|an|the|me|us|some|bit|quite|rather|very|so|two|three|few))* (?:perfect|pretty|beautiful|short|shortest|long|longer|big|bigger|large|heavy|dry|lot|time|while|rounds|hours|days)(?: (?:of (?:work|text|tests)|plan|change|read|list|one))?)$`)
 	wished   = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:asked for|missed|complained about (?:the|a) (?:missing|lack of)) .*$`)
 	unwished = lazyregexp.New(`^` + onceBefore + `(?:i|we) (?:complained about|rejected|was not sure|were not sure) .*$`)
 	// What was wished for is not met by an absence, what was not by a presence.
-	absence, presence = set("not gone"), set("in there here")
+	absence, presence, denying = set("not gone"), set("in there here"), set("not no")
 	// unresolved are words with which a doubt of before goes on.
 	unresolved = set("still must should need needs nobody yet never remain remains have has until unless if")
-	gone       = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|does|do|has|have) (?:not(?: any ?more)?|there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
+	denied     = lazyregexp.New(`\bnot (?:\S+ )?` + fault + `(?: |$)`)
+	ellipsis   = lazyregexp.New(`^((?:now|this time|today) )?(?:it|they|this|this one|these|the plan) (?:is|are|does|do|has|have|was|were)( not(?: any ?more)?)?$`)
+	former     = lazyregexp.New(`^(?:the|your) (?:last|first|previous|earlier|old) |^last `)
+	gone       = lazyregexp.New(`^(?:now|this time|today) (?:it|they|this|these|the plan) (?:is|are|has|have) (?:there|in|here|fixed|gone|approved)$|^today i am$|^this one is approved$|^you (?:have )?(?:convinced|persuaded) me$`)
 	// settled says of a remark or a fault that it is dealt with, of a part that it is there.
-	settled = lazyregexp.New(`^` + those + `(?:(?:\S+ ){0,4}(?:points?|remarks?|comments?|questions?|concerns?|objections?|notes?|issues?|problems?|worr(?:y|ies)|doubts?|suggestions?|requests?|findings?|typos?|bugs?|mistakes?|errors?|flaws?|gaps?|leaks?|races?|names?|wording) (?:\S+ ){0,5})?` + isNow + `(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed)` + byNow + `$` +
-		`|^` + those + `(?:\S+ ){1,6}` + isNow + `covered` + byNow + `$|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
+	settled = lazyregexp.New(`^` + those + `(?:(?:\S+ ){0,4}(?:` + objection + `|points?|names?|wording) (?:\S+ ){0,5})?` + isNow + `(?:fixed|settled|solved|resolved|dealt with|answered|addressed|closed)` + byNow + `$` +
+		`|^` + those + `(?:\S+ ){0,4}(?:doubts?|worr(?:y|ies)|concerns?|` + flaw + `) (?:\S+ ){0,5}` + isNow + `gone$|^` + those + `(?:\S+ ){1,6}` + isNow + `covered` + byNow + `$|^(?:the|that|those|these) (?:flaky|missing|unused|redundant|superfluous|wrong|odd|typos?|mocks?|duplicates?|constants?|todos?|bugs?)(?: \S+){0,3} (?:is|are) (?:now )?gone(?: now)?$`)
 	present = lazyregexp.New(`^` + those + `(?:\S+ ){1,6}` + isNow + `(?:in|in there|there)` + byNow + `$`)
 	// unwelcome is what had better not be there.
 	unwelcome = set("bug bugs typo typos mistake mistakes errors flaw flaws gap gaps hole leak problem problems issue issues risk risks hate hated dislike disliked forbade rejected refused vetoed")
@@ -414,17 +425,9 @@ var (
 	subjects = set("here nothing two three four five six seven step whether i we they it this that these those all everything each both there the a your my you had took is very really much looks sounds reads makes every scope our did had glad plan files steps tests yes questions concerns comments points")
 	thanks   = set("thank thanks cheers")
 	contrary = set("alternative alternatives better rather more less instead worse without absent nobody somebody anyone everyone who he she his her him their not no none nothing but if unless until when whenever would should must might may will want need win only except lacks missing wrong bad broken later tomorrow doubt wait stop hold joke objections contradictions sarcasm most mostly some almost nearly needed needs drop dropped say says said told tells wrote writes heard thinks guess suppose hope wish maybe yet half part parts")
-	agreeing = set(praise + ` right read reviewed review checked double-checked compared looked look went through walked discussed talked agree agreed seen considered understood covered covers cover addressed addresses
- answered answers fixed closed resolved settled done convinced convinces persuaded fit understand meant sold like liked love happy satisfied sense works matches match meets fits wanted mind
- expected exactly helps clears improved well reads worth impressed pleased thought explained described written structured appreciate replaced simplified shortened reworked listened examined noticed suspected verified validated skimmed check checks counted studied scanned followed helped explains describes solves clarifies proves answer trust support confident ran tested
- simplest cleanest clearest shortest safest nicely clearer simpler cleaner shorter nicer easier stronger finished thinking correctly clearly properly perfectly`)
+	agreeing = wordset.In(wordLists, "agreeing")
 	// reading are words about a plan, and of its reading.
-	reading = set(`am line capability rule rules applied sceptical just analysis write-up explanation steps step one together been has was were do does did done made make makes see seen saw list scope capabilities order section sections part
- details plan plans idea ideas yesterday twice carefully closely fully entirely completely whole entire while get got gets two three four five six seven eight nine ten why point points from into out about how
- what where pointed raised mentioned moved renamed asked describe cause sorry last previous us especially kept keeps took added split catch touch think thinking care coverage over doubts reasoning answering
- choice reason reasons approach strategy design naming structure solution outline coffee expected enough at reading includes included contains handles describes explains
- solves shows understood finally question questions requirements ticket issue issues meeting call review team once than same thing things way wording by between
- of up since came went clarifying feedback reviewed changes update updates revision version`)
+	reading = wordset.In(wordLists, "reading")
 	// determiners come before nouns, and so do nouns.
 	determiners = set("the a an another our your my with over this")
 	// breaking are words that end a noun and what stands before it.
@@ -432,11 +435,12 @@ var (
 	// reports are words of somebody else's speech.
 	reports = set("say says said saying write writes wrote written type types typed reply replies replied claim claims claimed tell tells told heard hear mail mailed sent quote quoted quoting log logs output outputs print prints printed message user word words <quote>")
 	// nothingAgainst says that there is nothing to object to.
-	nothingAgainst = lazyregexp.New(` (?:(?:(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|found|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: ` + gateParts + `)?|surprises?(?: me)?|reservations?|suggestions?|objections?|questions?|concerns?|problems?|issues?|doubts?|gaps?|comments?|remarks?|risks?|complaints?|bad|missing|wrong|redundant|changes? (?:needed|required|necessary))` +
+	nothingAgainst = lazyregexp.New(` (?:(?:(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:no|none|nothing|not|zero)(?: (?:much|else|think|about|a|an|any|anything|would|single|one|of|them|further|more|other|see|have|find|found|spot|to|it|is|i|open|in|at all|that|tests?|steps?|files?|cases?|capability|capabilities))* (?:superfluous(?: ` + gateParts + `)?|surprises? me|` + objection + `|changes? (?:needed|required|necessary)|bad|missing|wrong|redundant)` +
 		`|(?:(?:i|we) )?(?:(?:can|could|would|do|did|have|has|had|is|are|see|find|found|there (?:is|are)) )*(?:nothing|none|not(?: (?:have|see|find|think (?:of|about)))? (?:much|anything|an? thing|one thing))(?: (?:much|else|anything|more|further|other|of|them|that|i|is|left|open|in|it))* (?:found|else(?: (?:here|left|at all|needed|from (?:me|us|my side)))+|(?:to|would) (?:fix|correct|improve|fault|add|expect|object(?: to)?|say|complain(?: about)?|change))` +
-		`|(?:no|none|zero)(?: (?:\S+ )?` + gateParts + `)? to (?:fix|correct|add|change)|(?:i|we) did not expect|(?:i|we) (?:do|did|would) not (?:object|change (?:it|this|them|anything|(?:a|one) (?:thing|word|line)))|(?:(?:i|we) )?(?:can|could) not (?:complain|object|fault (?:it|them|this)|improve (?:on )?(?:it|them|this)))(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from my side|from me|at all|with (?:it|this|that)|that i (?:can )?see|i can see))*) `)
-	// forbids is an order: what follows its "not" is no fault that there is none of.
-	forbids    = lazyregexp.New(`^ (?:(?:please|and|so) )*do not (?:comment|question|change|doubt|risk|surprise|object|complain) `)
+		`|(?:no|none|zero)(?: (?:\S+ )?` + gateParts + `)? to (?:fix|correct|add|change)|(?:i|we) did not expect|(?:i|we) (?:do|did|would) not (?:object|change (?:it|this|them|anything|(?:a|one) (?:thing|word|line)))|(?:(?:i|we) )?(?:can|could) not (?:complain|object|fault (?:it|them|this)|improve (?:on )?(?:it|them|this)))(?: (?:found|to change|as far as i (?:can )?(?:see|tell)|left|here|from (?:me|us|my side|the team|any(?:one|body))|at all|with (?:it|this|that)|that i (?:can )?see|i can see))*) `)
+	// forbids is an order, or tells what another did not find: what follows its "not" is
+	// no fault that there is none of.
+	forbids    = lazyregexp.New(`^ (?:(?:please|and|so) )*do not (?:comment|question|change|doubt|risk|surprise|object|complain) | (?:you (?:\S+ )?(?:have|had)|(?:you|they) (?:\S+ )?(?:see|saw|find|found)) (?:no|none|nothing) |^ no .* please $`)
 	ownDeed    = lazyregexp.New(`^(?:\S+ )?(?:i|we) |^(?:hi |ok |okay |yes )*$|^(?:reviewed|checked)`)
 	softeners  = set("please also just then now and so alright maybe kindly yes ok okay well oh ah wow")
 	topics     = set("notes remarks reading verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")

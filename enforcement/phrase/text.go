@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // text is a prompt cut into sentences, without code, quotations and quoted
@@ -434,10 +435,4 @@ func squeezed(w string, most int) string {
 	}, w)
 }
 
-func set(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
+var set = wordset.Of

@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/schemas/glob"
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // concealed finds the first character by which a reader sees another text than
@@ -61,38 +62,23 @@ func (r *reader) fold(html string) string {
 }
 
 // said are words that every plan could say, whatever it is about; see hollow.
-var said = wordSet(`above below aforementioned see refer refers reference discussed mentioned stated said agreed
-	according chat conversation message messages previous earlier prior history context thread prompt request
-	requested requests requirement requirements requires require user users wants want wanted asked ask wish task
-	tasks ticket issue job work works worked working contains contain containing section's explains explained
-	explanation why what how which who where way ways change changed changes changing code codes codebase project
-	program software system app application repository repo implementation implement implements implemented
-	implementing feature features function functions functionality solution solve solved fix fixed fixes bug bugs
-	problem problems update updated updates make makes made making do does did doing ensure ensures sure correct
-	correctly proper properly right well good fine ok okay great best better nice clean quality high practice
-	practices standard standards appropriate appropriately suitable relevant various several necessary needed as
-	expected expectations intended desired specified accordingly per so such than also very just only simply
-	straightforward obvious obviously trivial self-explanatory explanatory self clear clearly no-brainer test tests
-	tested testing testable pass passes passed passing green succeed succeeds success successful successfully
-	finish finishes deliver delivered ready implemented use used useful using verified verify verifies review
-	reviewed approve approved approval yes true n/a na non nil null etc misc general generally basically overall
-	because get gets got one both each every any if any's about into from own same other others new build builds
-	built compile compiles compiled run runs running again always never behave behaves behaviour behavior
-	result results goal goals purpose point points step steps develop developed development write wrote writing
-	process produce provides provide enough many much most least lot us's whatever everyone nobody
-	carefully careful robust scalable maintainable manner reliable efficient efficiently readable modern elegant idiomatic
-	analysed analyzed analyse analyze proceed understood understand fulfilled fulfil fulfill edge case cases handled handle
-	performance happy break breaks lint lints ci goal reached ensured high stable thank help approach sound lead outcome read looking first
-	significantly improve improves improved improvement improvements meet meets met satisfy satisfies satisfied
-	requested's apply applies applied applicable none available performs perform performed performing`)
+var said = wordset.In(wordLists, "said")
+
+var (
+	model = lazyregexp.New(`(?i)\bas an? (?:ai |large )*language model\b`)
+	// typed are words that fingers made on the way over the keyboard.
+	typed = lazyregexp.New(`^(?:qwert?y?|rtyu?|uiop|asdf?|sdfg?|dfgh?|fghj?|hjkl?|jkl|zxcv?|xcvb?|cvbn?|vbnm?|bnm)+$`)
+	// pseudo are paths that stand for any.
+	pseudo = lazyregexp.New(`(?i:^(?:.*/)?(?:path/to|your|some)/|^(?:src/)?(?:foo|bar|baz|qux)/(?:(?:foo|bar|baz|qux)/)*(?:foo|bar|baz|qux)\.\w+$)|(?:^|/)(?:TODO|TBD|FIXME|XXX)\.[a-z]*[^dt]$`)
+)
 
 // about are the different words of a text that are about something, beside those that
 // stand elsewhere already.
 func about(text string, elsewhere ...map[string]bool) map[string]bool {
 	seen := map[string]bool{}
-	for _, w := range plainWords(text) {
+	for _, w := range plainWords(model.ReplaceAllString(text, "")) {
 		w = strings.TrimSuffix(w, "'s")
-		if hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] || slices.ContainsFunc(elsewhere, func(m map[string]bool) bool { return m[w] }) {
+		if typed.MatchString(w) || len(w) > 2 && strings.Trim(w, w[:1]) == "" || hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] || slices.ContainsFunc(elsewhere, func(m map[string]bool) bool { return m[w] }) {
 			continue
 		}
 		seen[w] = true
@@ -118,7 +104,7 @@ func (s *section) hollow(name string, d *document) *Problem {
 	text := s.text()
 	p := &Problem{Code: Placeholder, Section: name, Line: s.line}
 	switch {
-	case name == SectionAnalysis && (len(about(text)) < leastSaid || !worded(about(text)) || len(about(text, paths)) == 0 || d.copies(text)):
+	case name == SectionAnalysis && (len(about(text)) < leastSaid || !worded(about(text)) || d.copies(text, paths)):
 		p.Text = "the section `## Analysis` would fit every plan. Say what is wrong or missing here, and how this work mends it."
 	case name == SectionAnalysis && repeats(text):
 		p.Text = "the section `## Analysis` says the same over and over. Say it once, and what else there is to say."
@@ -152,10 +138,12 @@ func (s *section) tells(paths, analysis map[string]bool) bool {
 	return false
 }
 
-// copies tells whether a text is that of the files or of a capability once more.
-func (d *document) copies(text string) bool {
+// copies tells whether a text says no more than the title and the paths, or is that of
+// the files, of the capabilities or of one of them once more.
+func (d *document) copies(text string, paths map[string]bool) bool {
 	boxes, _ := d.find(SectionCapabilities)
-	return maps.Equal(about(d.text(SectionFiles)), about(text)) || boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
+	return len(about(text, paths, about(d.title))) == 0 || maps.Equal(about(d.text(SectionFiles)), about(text)) || maps.Equal(about(d.text(SectionCapabilities)), about(text)) ||
+		boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
 }
 
 // text is what the section says below its headings.
@@ -236,8 +224,7 @@ func everything(p string) bool {
 }
 
 // negation are words that turn "no matching rules" into its opposite.
-var negation = wordSet(`not never false untrue isn't wrong doubt cannot can't incorrect hardly deny
-	if would whether probably perhaps maybe guess presumably hopefully say says saying write writes claim claims unless pretend`)
+var negation = wordset.In(wordLists, "negation")
 
 // reason is where a sentence says why.
 var reason = lazyregexp.New(`(?is)(?:\(|\b(?:because|since|as|which)\b).*`)

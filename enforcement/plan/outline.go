@@ -20,6 +20,7 @@ var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.T
 type document struct {
 	all    []section // in order; all[0] is what stands before the first heading
 	fenced []fenced  // level-two headings that stand inside code fences
+	title  string    // of the first level
 	hidden int       // line of the first HTML that is not shown; 0 for none
 }
 
@@ -35,7 +36,9 @@ type fenced struct {
 }
 
 func outline(src []byte) *document {
-	return outlineAt(normalise(src), 1, 0)
+	doc := outlineAt(normalise(src), 1, 0)
+	doc.title = Title(src)
+	return doc
 }
 
 var containers = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]))+`)

@@ -1,10 +1,13 @@
 package plan
 
 import (
+	_ "embed"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 func (s *section) empty() bool {
@@ -92,23 +95,13 @@ func (b block) begins(t string) bool {
 }
 
 // decided are the participles of "to be …" that leave the content open.
-var decided = wordSet(`determined decided defined done filled written added completed specified announced
-	discussed clarified supplied provided described documented detailed inserted continued worked fleshed
-	agreed found confirmed listed planned finished`)
+var decided = wordset.In(wordLists, "decided")
 
 // hollow are words that add nothing to a statement that something is open.
-var hollow = wordSet(`a an the this that these those it its they we i you me us my our your is are was will
-	would be been being to in out up on of for by at as and or not yet still later soon next eventually then
-	here there now please details detail content contents text section paragraph part item items list more
-	some something anything everything all have has had need needs needed must should shall can could may
-	might with when once after before during coming come comes follow follows goes go put insert add write
-	describe fill filled complete placeholder template analysis files file rules rule applied capabilities
-	capability plan description information info tomorrow today further stuff things thing nothing none no
-	unknown known sure open left blank empty pending missing`)
+var hollow = wordset.In(wordLists, "hollow")
 
 // announced are words by which a text says that something is still to come.
-var announced = wordSet(`fill insert placeholder template follow follows coming come comes goes soon later here put
-	describe unknown open blank empty pending missing write`)
+var announced = wordset.In(wordLists, "announced")
 
 // undone are words behind which a participle leaves the content open.
 var undone = wordSet(`be being not yet`)
@@ -129,14 +122,9 @@ func undetermined(t string) bool {
 }
 
 // latin is the vocabulary of the typesetters' filler text.
-var latin = wordSet(`lorem ipsum dolor sit amet consectetur consectetuer adipiscing adipisicing elit sed do
-	eiusmod tempor incididunt ut labore et dolore magna aliqua enim ad minim veniam quis nostrud exercitation
-	ullamco laboris nisi aliquip ex ea commodo consequat duis aute irure in reprehenderit voluptate velit esse
-	cillum fugiat nulla pariatur excepteur sint occaecat cupidatat non proident sunt culpa qui officia deserunt
-	mollit anim id est laborum`)
+var latin = wordset.In(wordLists, "latin")
 
-var nonsense = wordSet(`foo bar baz qux quux blah bla asdf asdfgh qwerty xxx xyz abc test dummy sample yada etc qwer zxcv
-	something stuff jkl hjkl`)
+var nonsense = wordset.In(wordLists, "nonsense")
 
 func filler(t string) bool {
 	words := plainWords(t)
@@ -167,13 +155,10 @@ func filler(t string) bool {
 	return strings.Contains(joined, "quick brown fox jumps over the lazy dog")
 }
 
-func wordSet(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
-}
+//go:embed words.txt
+var wordLists string
+
+var wordSet = wordset.Of
 
 // plainWords are the lower-case runs of letters and digits.
 func plainWords(t string) []string {

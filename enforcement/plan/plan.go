@@ -170,10 +170,10 @@ func (p *Plan) read(name string, s *section, known func(string) bool) {
 func (p *Plan) judgeContent(name string, s *section, loaded, known func(string) bool) []Problem {
 	switch name {
 	case SectionFiles:
-		if len(p.Files) == 0 {
+		if !slices.ContainsFunc(p.Files, func(f string) bool { return f != "plan.md" && f != "capabilities.md" && !pseudo.MatchString(f) }) {
 			return []Problem{{
 				Code: NoFiles, Section: name, Line: s.line,
-				Text: "the section Files names no path. List every file you will write, one item each, e.g. - `src/main.go`.",
+				Text: "the section Files names no path of this work. List every file you will write, one item each, e.g. - `src/main.go`.",
 			}}
 		}
 		if bad := s.boundless(); bad != nil {

@@ -3,6 +3,8 @@ package shell
 import (
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // optSpec says which options of a program take a value, in the GNU manner.
@@ -146,10 +148,4 @@ func (p parsed) last(names ...string) (arg, bool) {
 	return vs[len(vs)-1], true
 }
 
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
-}
+var setOf = wordset.Of

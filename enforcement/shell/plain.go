@@ -12,7 +12,7 @@ const maxPlainLine = 4096
 // plainPrograms are the programs that a plain line may run. Each only reads,
 // with every option that Analyse takes for reading; what they read cannot make
 // them run anything. Some ask a service that a hold keeps out of reach. What an agent may ask of writ has a list of its own.
-var plainPrograms = setOfWords(`
+var plainPrograms = setOf(`
 	: basename cat cd cksum cmp comm cut date df dirname du echo expand expr factor
 	false file find fold grep egrep fgrep head id jq join ls md5sum nl nproc od paste
 	printenv pwd readlink realpath rev rg seq sha1sum sha256sum sha512sum sleep sort stat
@@ -22,7 +22,7 @@ var plainPrograms = setOfWords(`
 // these words, or two of them. But for git they are those that act elsewhere, whose
 // sockets, rights and data at home a hold keeps away; "" is any word.
 var plainFirst = map[string]map[string]bool{
-	"git": setOfWords(`
+	"git": setOf(`
 		blame branch cat-file describe diff diff-tree grep log ls-files ls-tree merge-base
 		name-rev reflog remote rev-list rev-parse shortlog show show-ref status tag var version`),
 	"gh": {
@@ -30,16 +30,16 @@ var plainFirst = map[string]map[string]bool{
 		"run list": true, "run view": true, "repo view": true, "release list": true, "release view": true, "workflow list": true, "workflow view": true,
 	},
 	"aws": {"": true}, "gcloud": {"": true}, "az": {"": true},
-	"kubectl": setOfWords("get describe logs top explain version api-resources api-versions cluster-info events"),
-	"helm":    setOfWords("list ls get status history version"),
+	"kubectl": setOf("get describe logs top explain version api-resources api-versions cluster-info events"),
+	"helm":    setOf("list ls get status history version"),
 	"docker":  plainDocker, "podman": plainDocker, "nerdctl": plainDocker,
-	"docker-compose": setOfWords("ps logs images top port version ls"),
-	"incus":          setOfWords("list info version"), "lxc": setOfWords("list info version"),
-	"systemctl": setOfWords("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-jobs show cat --failed"),
-	"loginctl":  setOfWords("list-sessions list-users list-seats session-status user-status seat-status show-session show-user show-seat"),
-	"busctl":    setOfWords("list"), "resolvectl": setOfWords("status query statistics"), "networkctl": setOfWords("status list"),
-	"launchctl": setOfWords("list print"), "crontab": setOfWords("-l"), "screen": setOfWords("-ls -list"),
-	"tmux": setOfWords("ls list-sessions list-windows list-panes list-clients lsw lsp lsc has-session has display-message capture-pane show-options show-environment"),
+	"docker-compose": setOf("ps logs images top port version ls"),
+	"incus":          setOf("list info version"), "lxc": setOf("list info version"),
+	"systemctl": setOf("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-jobs show cat --failed"),
+	"loginctl":  setOf("list-sessions list-users list-seats session-status user-status seat-status show-session show-user show-seat"),
+	"busctl":    setOf("list"), "resolvectl": setOf("status query statistics"), "networkctl": setOf("status list"),
+	"launchctl": setOf("list print"), "crontab": setOf("-l"), "screen": setOf("-ls -list"),
+	"tmux": setOf("ls list-sessions list-windows list-panes list-clients lsw lsp lsc has-session has display-message capture-pane show-options show-environment"),
 }
 
 // plainDocker are words of docker's; of compose no option stands before them that names
@@ -48,14 +48,6 @@ var plainDocker = map[string]bool{
 	"ps": true, "images": true, "inspect": true, "logs": true, "version": true, "info": true, "stats": true, "top": true, "port": true, "diff": true,
 	"history": true, "events": true, "image": true, "container": true, "network": true, "volume": true, "context": true, "system": true,
 	"compose ps": true, "compose logs": true, "compose images": true, "compose top": true, "compose port": true, "compose version": true, "compose ls": true,
-}
-
-func setOfWords(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
 }
 
 // Plain reports whether every shell reads a command line in the one way in which
@@ -184,7 +176,7 @@ func namesMore(words []string) bool {
 }
 
 // readsNothing are the programs of plain lines that read no file's content.
-var readsNothing = setOfWords(": basename cd dirname echo expr factor false id ls printenv pwd readlink realpath seq sleep stat test true tty type uname which whoami")
+var readsNothing = setOf(": basename cd dirname echo expr factor false id ls printenv pwd readlink realpath seq sleep stat test true tty type uname which whoami")
 
 // ReadsFiles reports whether a command of a plain line may read what is in the files
 // that its words name; what acts elsewhere is judged by itself.
@@ -222,7 +214,7 @@ type plainReader struct{ rest string }
 // keywords are the words that bash or zsh takes for its grammar, or for a sign of
 // what follows, where a command may begin; brackets and braces are in no plain
 // word.
-var keywords = setOfWords(`
+var keywords = setOf(`
 	if then else elif fi for foreach while until do done case esac select function repeat end
 	in time coproc nocorrect noglob command builtin exec eval -
 	alias declare export float integer local readonly typeset`)

@@ -258,7 +258,7 @@ func compareSplit(t *testing.T, name string, commands [][]string, got []string) 
 func decides(words []string) bool { return builtin[words[0]] || strings.Contains(words[0], "/") }
 
 // builtin are the names that a shell runs without looking for a program.
-var builtin = setOfWords(`. : [ alias autoload bg bind bindkey break builtin bye caller cap cd chdir clone command compadd comparguments
+var builtin = setOf(`. : [ alias autoload bg bind bindkey break builtin bye caller cap cd chdir clone command compadd comparguments
 	compcall compctl compdescribe compfiles compgen compgroups complete compopt compquote compset comptags comptry compvalues continue
 	declare dirs disable disown echo echotc echoti emulate enable eval exec exit export false fc fg float functions getcap getln getopts
 	hash help histed history integer jobs kill let limit local log logout mapfile popd print printf pushd pushln pwd read readarray readonly rehash

@@ -80,7 +80,7 @@ func Moves(line string) []string {
 }
 
 // movers are the programs of a shell that change its folder, or may run one that does.
-var movers = setOfWords("cd chdir pushd popd eval source . builtin command")
+var movers = setOf("cd chdir pushd popd eval source . builtin command")
 
 // writing are the redirections that write.
 var writing = map[syntax.RedirOperator]bool{

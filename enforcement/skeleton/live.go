@@ -163,6 +163,8 @@ func (s *scope) live(t []lexeme) []lexeme {
 			c.drop(i-1-len(sub), i)
 		case tok.kind == punct && starts(t, i) && (tok.text == "||" && s.g == rustGrammar || s.g == jsGrammar && i > 0 && tok.text == "(" && before(t, min(closing(t, i)+1, len(t)-1)) == "=>"):
 			c.drop(i, statementEnd(t, i)) // a function that nobody calls
+		case tok.text == "catch" && i+1 < len(t) && t[i+1].text == "?" && before(t, i-1) != "=": // Erlang, whose assertions are macros
+			c.drop(i, statementEnd(t, i+1))
 		case tok.kind != word || member:
 		case tok.text == "if" || tok.text == "while" || tok.text == "elif" || tok.text == "unless":
 			s.condemn(t, c, i)
@@ -184,11 +186,13 @@ func (s *scope) live(t []lexeme) []lexeme {
 			if end := rescued(t, i+1); end > 0 {
 				c.drop(i+1, end)
 			}
+		case tok.text == "comment" && i > 0 && t[i-1].text == "(" && i+1 < len(t) && t[i+1].text == "(": // Clojure
+			c.drop(i, closing(t, i-1))
 		case tok.text == "withKnownIssue" || tok.text == "XCTExpectFailure":
 			if body := block(t, i); body > 0 && body < len(t) && t[body].text == "{" {
 				c.drop(body, closing(t, body)+1)
 			}
-		case (starting[tok.text] && (tok.text != "Run" || before(t, i-2) == "Task") || tok.text == "catch_unwind" || tok.text == "runCatching" || tok.text == "pcall" || tok.text == "xpcall") && i+1 < len(t) && unheeded(t, i):
+		case (starting[tok.text] && (tok.text != "Run" || before(t, i-2) == "Task") || catching[tok.text]) && i+1 < len(t) && unheeded(t, i):
 			c.drop(i, closing(t, i+1)+1)
 		case starts(t, i) && leaves(t, i):
 			end := statementEnd(t, i)
@@ -206,6 +210,9 @@ func (s *scope) live(t []lexeme) []lexeme {
 	}
 	return c.of(t)
 }
+
+// catching are the calls that keep a failure of what they run for their result.
+var catching = names("catch_unwind runCatching pcall xpcall Try tryCatch")
 
 // starting are the calls that start what nobody waits for unless they are asked to.
 var starting = names("spawn runAsync Run")

@@ -18,6 +18,8 @@ var (
 	batsCheck  = lazyregexp.New(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
 	batsAssert = lazyregexp.New(`^(?:assert|refute)(?:_\w+)?\b`)
 	batsExcuse = lazyregexp.New(`^\s*(?:true|:|echo\b.*|printf\b.*|return 0|exit 0|skip\b.*)\s*(?:;.*)?$`) // behind ||: whatever the check finds, the line succeeds
+	batsRun    = lazyregexp.New(`^run\s+(?:(echo|printf|true|false|:)(?:\s|$))?`)
+	batsGiven  = lazyregexp.New(`\$\{?(?:output|status|lines)\b`)
 	batsGrep   = lazyregexp.New(`(?:^|\|)\s*(?:grep|diff|cmp)\b`)
 	expansion  = lazyregexp.New(`[$` + "`" + `]|^-[a-zA-Z] `)
 )
@@ -41,7 +43,7 @@ func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 	var tests []test
 	var calls [][]string
 	var cur *test
-	helper := ""
+	helper, own := "", false
 	for n, line := range shellLines(string(src)) {
 		code := strings.TrimSpace(line)
 		switch {
@@ -60,6 +62,11 @@ func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 			continue
 		}
 		w, ok := batsWorth(code)
+		if ran := batsRun.FindStringSubmatch(code); ran != nil {
+			own = ran[1] != ""
+		} else if own && ok && batsGiven.MatchString(code) {
+			w = constant
+		}
 		switch {
 		case cur != nil && ok:
 			cur.found = append(cur.found, assertion{n + 1, w})
@@ -136,11 +143,12 @@ func batsWorth(code string) (strength, bool) {
 var (
 	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|boost_auto_test_case|boost_fixture_test_case|test\w+|\w+test)$`)
 	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal|cr_assert\w*|cr_expect\w*|boost_check\w*|boost_require\w*|boost_test)$`)
+	otherMakers  = names("Stub Mock Spy GroovyStub GroovyMock")
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
 		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool Bool length List Seq pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
-		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
+		makers: func(n string) bool { return otherMakers[n] }, neutral: func(string) bool { return true },
 	}
 )
 
@@ -151,22 +159,18 @@ func readOther(src []byte) []test {
 	return judgeOther(otherDialect.read(src))
 }
 
-// otherIn reads one of these languages by its own tokens.
-func otherIn(name string) language {
-	d := &dialect{name: name}
-	return func(src []byte) []test { return judgeOther(d.read(unwritten(src))) }
-}
-
 // readSwift reads what XCTest, Swift Testing and Quick run.
 func readSwift(src []byte) []test {
+	src = swiftOwn.Regexp().ReplaceAll(src, []byte("func helper"))
 	if !swiftTest.MatchString(string(src)) || swiftOff.MatchString(string(src)) {
 		return nil
 	}
-	return otherIn("swift")(src)
+	return further{dialect: "swift"}.read(src)
 }
 
 var (
 	swiftTest = lazyregexp.New(`\bfunc\s+test|@Test\b|\bit\(`)
+	swiftOwn  = lazyregexp.New(`\b(?:private|fileprivate|static)\s+func\s+test`)
 	swiftOff  = lazyregexp.New(`@Suite\([^\n]*\.disabled\(`)
 )
 
@@ -174,7 +178,7 @@ var (
 // expect:, as assertions, and its methods with a text for a name as tests.
 func readGroovy(src []byte) []test {
 	if !strings.Contains(string(src), "Specification") {
-		return otherIn("java")(src)
+		return further{dialect: "java"}.read(src)
 	}
 	lines, asserts := strings.Split(string(src), "\n"), false
 	for i, line := range lines {
@@ -194,27 +198,34 @@ func readGroovy(src []byte) []test {
 			lines[i] = "assert " + code
 		}
 	}
-	return otherIn("java")([]byte(strings.Join(lines, "\n")))
+	return further{dialect: "java"}.read([]byte(strings.Join(lines, "\n")))
 }
+
+// ofVariable stand before the name of a variable or a member.
+var ofVariable = names(". $ @ % ::")
 
 // further is a language that is read as the others are, with assertions of names
 // of its own.
 type further struct {
-	dialect  string             // of the lexer, near enough for words and strings
-	comments *lazyregexp.Regexp // that it does not know
-	asserts  map[string]bool    // names, with the mark of a macro
-	skips    map[string]bool    // what a test that is not run calls, or begins with
-	tests    map[string]bool    // what a test begins with
+	dialect   string             // of the lexer, near enough for words and strings
+	comments  *lazyregexp.Regexp // that it does not know
+	asserts   map[string]bool    // names, with the mark of a macro
+	operators *strings.Replacer  // that assert, by words
+	skips     map[string]bool    // what a test that is not run calls, or begins with
+	tests     map[string]bool    // what a test begins with
 }
 
 func (f further) read(src []byte) []test {
 	if f.comments != nil {
 		src = f.comments.Regexp().ReplaceAll(src, nil)
 	}
+	if f.operators != nil {
+		src = []byte(f.operators.Replace(string(src)))
+	}
 	d := &dialect{name: f.dialect}
 	t := d.read(unwritten(src))
 	for i, tok := range t {
-		if tok.kind == word && f.skips[tok.text] && (i == 0 || t[i-1].text != ".") {
+		if tok.kind == word && f.skips[tok.text] && !(i > 0 && ofVariable[t[i-1].text] && t[i-1].line == tok.line && t[i-1].column+len(t[i-1].text) == tok.column) {
 			return nil // which of its tests runs cannot be told
 		}
 		name := tok.text

@@ -47,7 +47,7 @@ func readRuby(src []byte) []test {
 			})
 			i = end
 			continue
-		case rubyGroups[t[i].text] && start:
+		case rubyGroups[t[i].text] && (start || before(t, i-2) == "RSpec"):
 			if _, end, ok := rubyBlock(t, i, ends); ok {
 				skipUntil = max(skipUntil, end)
 			}

@@ -1,6 +1,8 @@
 package skeleton
 
-import "strings"
+import (
+	"github.com/writbus/writ/schemas/wordset"
+)
 
 type kind uint8
 
@@ -50,10 +52,4 @@ var operators = []string{
 	"+=", "-=", "*=", "/=", "%=", "|=", "&=", "<<", "**", "++", "--", "..", ":=",
 }
 
-func names(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
+var names = wordset.Of

@@ -99,7 +99,7 @@ var records = names("mock args firstCall lastCall getCall calls callCount call_a
 
 func (r root) recorded() bool {
 	for _, m := range r.chain {
-		if records[m] {
+		if records[m] || prefixed(m, "called") {
 			return true
 		}
 	}

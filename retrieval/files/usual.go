@@ -7,6 +7,7 @@ import (
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/describe"
 	"github.com/writbus/writ/schemas/language"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // usualGlobs are the files that are looked at where nobody said which: all, and
@@ -47,13 +48,7 @@ var (
 	keptAs      = names("yml yaml json toml ini txt xml properties conf")
 )
 
-func names(all string) map[string]bool {
-	set := map[string]bool{}
-	for name := range strings.FieldsSeq(all) {
-		set[name] = true
-	}
-	return set
-}
+var names = wordset.Of
 
 // secret says whether a file is named as those are that nobody should hand to an
 // agent.

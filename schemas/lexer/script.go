@@ -1,6 +1,10 @@
 package lexer
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/writbus/writ/schemas/wordset"
+)
 
 // interpolation reads code in a string up to the bracket that closes it, or to
 // the end of the line where the string ends there too. The closing bracket is
@@ -239,10 +243,4 @@ func (s *scanner) formatString(from int, q *quote) {
 	s.add(String, from)
 }
 
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range bytes.Fields([]byte(s)) {
-		m[string(w)] = true
-	}
-	return m
-}
+var words = wordset.Of
