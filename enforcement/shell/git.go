@@ -342,8 +342,8 @@ func gitCloned(r *reading) {
 // gitFetched finds local branches that are overwritten.
 func gitFetched(r *reading) {
 	g, p := r.git, r.p
-	forced := p.has("-f", "--force") && !p.has("--dry-run")
-	for _, spec := range p.operands[min(1, len(p.operands)):] {
+	forced := p.has("-f", "--force", "-p", "--prune") && !p.has("--dry-run")
+	for _, spec := range append(p.values("--refmap"), p.operands[min(1, len(p.operands)):]...) {
 		_, to, mapped := strings.Cut(spec.val, ":")
 		if mapped && to != "" && !strings.HasPrefix(to, "refs/remotes/") && (forced || strings.HasPrefix(spec.val, "+")) {
 			g.act(GitDeletes)

@@ -14,7 +14,7 @@ const maxPlainLine = 4096
 // with every option that Analyse takes for reading; what they read cannot make
 // them run anything. Some ask a service that a hold keeps out of reach. What an agent may ask of writ has a list of its own.
 var plainPrograms = setOf(`
-	: basename cat cd cksum cmp comm cut date df dirname du echo expand expr factor
+	: basename cat cd cksum cmp comm cut date df dirname dmesg du echo expand expr factor
 	false file find fold grep egrep fgrep head id jq join ls md5sum nl nproc od paste
 	lsof netstat printenv pwd readlink realpath rev rg seq sha1sum sha256sum sha512sum sleep sort ss stat
 	strings sum tac tail test tr tree true tty type uname uniq wc which whoami writ atq`)
@@ -109,6 +109,7 @@ var shows = map[string]*lazyregexp.Regexp{
 		`fail-fast|head|help|interval|job|jq|json|label|limit|log|log-failed|mention|milestone|name-only|order|patch|ref|repo|required|search|state|status|template|` +
 		`user|verbose|watch|workflow|yaml)(=.*)?`),
 	// What others have open is not to be seen from within a hold.
+	"dmesg": only(`[TtxkuredwL]+|-(ctime|decode|follow|kernel|level|facility|since|until)(=.*)?`),
 	"lsof": only(`[lnPRtUab]+|[lnP]*[cgipsu].*`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
 	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
 	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
