@@ -77,10 +77,8 @@ var before = only(`[alqr]+|-(all|failed|full|no-legend|no-pager|plain|quiet|user
 // with nothing else or what only reads.
 func beginsPlain(words []string) bool {
 	first := plainFirst[words[0]]
-	if shows[words[0]] == units && (len(words) == 1 || slices.Contains(registry()[words[0]].reads, words[1])) {
-		return true
-	}
-	return len(words) > 1 && (first[""] || first[words[1]] || len(words) > 2 && first[words[1]+":"+words[2]])
+	return shows[words[0]] == units && (len(words) == 1 || slices.Contains(registry()[words[0]].reads, words[1])) ||
+		len(words) > 1 && (first[""] || first[words[1]] || len(words) > 2 && first[words[1]+":"+words[2]])
 }
 
 // more are the words by which a program reads files that no word names – those of a
@@ -110,7 +108,7 @@ var shows = map[string]*lazyregexp.Regexp{
 		`user|verbose|watch|workflow|yaml)(=.*)?`),
 	// What others have open is not to be seen from within a hold.
 	"dmesg": only(`[TtxkuredwL]+|-(ctime|decode|follow|kernel|level|facility|since|until)(=.*)?`),
-	"lsof": only(`[lnPRtUab]+|[lnP]*[cgipsu].*`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
+	"lsof":  only(`[lnPRtUab]+|[lnP]*[cgipsu].*`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
 	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
 	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
 	"find": only(`[0-9].*|[HLPEdx]|O[0-3]|(i?(name|path|wholename|regex|lname)|[acm](min|time)|newer[acmBt]*|x?type|(max|min)depth|size|empty|print0?|printf|prune|not|and|or|o|a|perm|` +

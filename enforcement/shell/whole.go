@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // maxNamed bounds the commands that Named lists.
@@ -32,24 +34,11 @@ func Named(command string) (lines string, ok bool) {
 }
 
 // Moves are the folders that a line changes to, one after the other, if it
-// succeeds: those of a chain of commands, the last of the line, of which each runs
-// if the one before succeeded; "-" is where the shell stood before. There are none
-// where the line may change folders in another way.
+// succeeds; "-" is where the shell stood before. There are none where the line may
+// change folders in another way.
 func Moves(line string) []string {
 	stmts, err := statements(line, syntax.LangBash)
-	if err != nil || len(stmts) == 0 {
-		return nil
-	}
-	moves, known := []string(nil), true
-	stays := func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Subshell, *syntax.CmdSubst:
-			return false
-		case *syntax.CallExpr:
-			known = known && (len(n.Args) == 0 || n.Args[0].Lit() != "" && !movers[n.Args[0].Lit()])
-		}
-		return true
-	}
+	moves, known, sure, last := []string(nil), err == nil, true, false
 	var chain func(st *syntax.Stmt)
 	chain = func(st *syntax.Stmt) {
 		simple := !st.Background && !st.Negated && !st.Coprocess && len(st.Redirs) == 0
@@ -62,21 +51,34 @@ func Moves(line string) []string {
 			}
 		case *syntax.CallExpr:
 			if simple && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd" {
-				to := c.Args[1].Lit()
-				moves, known = append(moves, to), known && (to == "-" || to != "" && to[0] != '-' && onlyLetters(c.Args[1]) == to)
+				moves, known = append(moves, c.Args[1].Lit()), known && (sure || last) && aFolder.MatchString(c.Args[1].Lit())
 				return
 			}
 		}
-		syntax.Walk(st, stays)
+		sure = false
+		syntax.Walk(st, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Subshell, *syntax.CmdSubst:
+				return false
+			case *syntax.CallExpr:
+				known = known && (len(n.Args) == 0 || n.Args[0].Lit() != "" && !movers[n.Args[0].Lit()])
+			}
+			return true
+		})
 	}
-	last := len(stmts) - 1
-	syntax.Walk(&syntax.File{Stmts: stmts[:last]}, stays)
-	chain(stmts[last])
+	for i, st := range stmts {
+		// Behind another command of a chain it may not have run, unless the line ends so.
+		last, sure = i == len(stmts)-1, true
+		chain(st)
+	}
 	if !known {
 		return nil
 	}
 	return moves
 }
+
+// aFolder is a name that every shell takes for the same folder.
+var aFolder = lazyregexp.New(`^(-|~?[\w@+:,./][\w@+:,./-]*|~)$`)
 
 // movers are the programs of a shell that change its folder, may run one that does, or
 // end it before.
