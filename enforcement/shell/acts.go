@@ -207,7 +207,7 @@ func (r *reading) subcommands(program string, reads []string) {
 		e.judge(rest)
 		return
 	}
-	if slices.Contains(reads, sub.val) || slices.Contains(reads, sub.val+":"+nextWord(rest.args)) || informs(rest.args) {
+	if slices.Contains(reads, sub.val) || slices.Contains(reads, sub.val+":"+nextWord(rest.args)) || informs(rest.args, false) {
 		return
 	}
 	r.unsure("a subcommand that may write anything")

@@ -42,6 +42,7 @@ func shiftJudge(r *reading) {
 }
 
 func aliasJudge(r *reading) {
+	r.unsureIf(r.p.has("-g", "-s"), "a name that stands for something wherever zsh meets it")
 	for _, a := range r.args {
 		if name, value, ok := strings.Cut(a.val, "="); ok && len(r.sh.aliases) < maxVars {
 			r.sh.aliases[name] = value

@@ -227,7 +227,7 @@ func (sh *shell) program(name string, args []arg, line string) {
 	if !cmd.builtin || strings.Contains(name, "/") {
 		sh.hazards(c, line)
 	}
-	if cmd.info && informs(args) {
+	if cmd.info && informs(args, cmd.reads != nil) {
 		return
 	}
 	cmd.judge(c)
@@ -237,16 +237,13 @@ func (sh *shell) program(name string, args []arg, line string) {
 // of what is in them.
 var namesOnly = setOf("ls dir vdir exa eza lsd stat du wc basename dirname realpath readlink namei tree file test [ rm touch mkdir chmod chown md5sum sha1sum sha256sum")
 
-// informs reports a call that only asks a program about itself.
-func informs(args []arg) bool {
-	if len(args) != 1 || !args[0].known {
-		return false
-	}
-	switch args[0].val {
-	case "--version", "--help", "-V", "-h", "version", "help", "-version", "-help":
-		return true
-	}
-	return false
+// about are the options by which a program tells of itself.
+var about = setOf("--version --help -V -h -version -help")
+
+// informs reports a call that only asks for that, with a word where the program has
+// some: of others that names a file to run.
+func informs(args []arg, words bool) bool {
+	return len(args) == 1 && args[0].known && (about[args[0].val] || words && (args[0].val == "version" || args[0].val == "help"))
 }
 
 // writCall records a call of writ's own binary. The caller decides about it; a
@@ -274,7 +271,7 @@ func (a *analysis) writCall(args []arg) {
 		}
 		break
 	}
-	if len(args) > 0 && !informs(args) {
+	if len(args) > 0 && !informs(args, true) {
 		a.unsure("writ "+commandLine(args), "a writ command that may change the project")
 	}
 }

@@ -15,9 +15,11 @@ var plainDelimiter = lazyregexp.New(`^(?:(\w+)|'(\w+)'|"(\w+)")$`)
 // Doubtful reports a command line with a form of which it is known that a shell
 // reads it otherwise than the parser: control characters, and here-documents of
 // which it is not plain where they end. The list is of what was found, not of all
-// there is; see Plain for what is sure.
+// there is; see Plain for what is sure. A line that cannot be named is run by no
+// hold, and is doubtful, too.
 func Doubtful(command string) bool {
-	if strings.ContainsFunc(command, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
+	_, named := Named(command)
+	if !named || strings.ContainsFunc(command, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }) {
 		return true
 	}
 	text := strings.ReplaceAll(command, "<<<", "   ")

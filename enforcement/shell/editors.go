@@ -138,9 +138,6 @@ func perlDangerous(code string) bool {
 // patchJudge judges patch: the operand, or the names in the patch.
 func patchJudge(r *reading) {
 	c, p := r.call, r.p
-	if p.has("--dry-run", "-C", "--check") || p.has("--version", "-v") {
-		return
-	}
 	sh := c.sh
 	if dir, ok := p.last("-d", "--directory"); ok {
 		sh = sh.fork()
@@ -152,6 +149,9 @@ func patchJudge(r *reading) {
 	}
 	if v, ok := p.last("-o", "--output"); ok {
 		c.writeOut(v)
+		return
+	}
+	if p.has("--dry-run", "-C", "--check", "--version", "-v") {
 		return
 	}
 	if len(p.operands) > 0 {

@@ -42,7 +42,7 @@ func TestElsewhere(t *testing.T) {
 			"claude -p 'write src/a.go'", "npx -y @anthropic-ai/claude-code@latest -p x", "bunx @openai/codex exec x", "echo x | codex exec -",
 			"gemini -p x", "uvx --from aider-chat aider --message x", "opencode run x", "cursor-agent -p x", "copilot -p x", "goose run -t x", "amp -x y",
 			"pipx run aider-chat", "pnpm dlx @google/gemini-cli -p x",
-			"claude mcp add x -- sh -c y", "gh copilot suggest x", "python3 -m aider --message x",
+			"claude version", "codex help", "claude mcp add x -- sh -c y", "gh copilot suggest x", "python3 -m aider --message x",
 		},
 		Schedule: {
 			"echo 'touch src/a.go' | at now", "at -f x.sh now + 1 minute", "batch < x.sh", "crontab x", "echo '* * * * * x' | crontab -", "crontab -e",
@@ -52,7 +52,7 @@ func TestElsewhere(t *testing.T) {
 		},
 		Container: {
 			"docker run -v $PWD:/w alpine touch /w/src/a.go", "docker exec c touch x", "docker compose up -d", "docker-compose run web sh", "podman run x",
-			"docker cp c:/x src/a.go", "docker build .", "docker -H unix:///var/run/docker.sock run x", "docker compose -f x.yml exec web sh",
+			"docker run help", "docker start version", "echo 'docker run x' | bash -h", "docker cp c:/x src/a.go", "docker build .", "docker -H unix:///var/run/docker.sock run x", "docker compose -f x.yml exec web sh",
 			"nerdctl run x", "buildah run c touch x", "kubectl exec p -- touch x", "kubectl apply -f x.yml", "kubectl cp p:/x y", "kubectl run x --image=y",
 			"kubectl debug node/x -it --image=y", "kubectl delete pod x", "helm install x y", "lxc exec c -- touch x", "incus exec c touch x",
 			"multipass exec vm touch x", "vagrant ssh -c 'touch x'", "wsl.exe touch x", "limactl shell default touch x", "distrobox enter x -- touch y",
@@ -65,7 +65,7 @@ func TestElsewhere(t *testing.T) {
 			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "gcloud config set account x", "gcloud storage cp gs://b/x list", "gcloud storage cp gs://b/x.go list src", "gcloud compute instances stop list",
 			"az vm stop --name list", "az keyvault secret download --name show --file src/x", "gcloud secrets versions access list", "fly apps destroy list", "hcloud server poweroff info",
 			"aws omics get-read-set --id x src/y", "aws backup-storage get-chunk src/x", "az config set core.x=y", "aws ssm start-session --target x",
-			"aws s3 rm s3://b/x", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
+			"aws s3 rm s3://b/x", "aws configure get aws_secret_access_key", "aws configure", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
 		},
 		Desktop: {
 			"code --goto src/a.go", "emacsclient -e '(write-file \"src/a.go\")'", "nvim --server /tmp/s --remote-send ':w src/a.go<CR>'", "vim --remote-send x",
@@ -74,7 +74,10 @@ func TestElsewhere(t *testing.T) {
 		Setuid: {
 			"sudo ls", "sudo -u bob touch src/a.go", "echo x | sudo -S tee src/a.go", "su - bob -c 'touch src/a.go'", "doas ls", "pkexec ls", "sudoedit src/a.go",
 		},
-		Service: {"systemctl --user start x", "systemctl --failed stop x", "systemctl enable --now x", "supervisorctl restart x", "pm2 start x.js", "service nginx restart", "brew services start x", "loginctl enable-linger"},
+		Service: {
+			"systemctl --user start x", "systemctl --failed stop x", "systemctl enable --now x", "supervisorctl restart x", "pm2 start x.js", "service nginx restart", "brew services start x", "loginctl enable-linger",
+			"timedatectl -p show set-timezone UTC", "loginctl -s list-sessions terminate-user x", "systemctl -P status stop x", "systemctl --signal status kill x",
+		},
 		Socket: {
 			"curl --unix-socket /var/run/docker.sock http://localhost/containers/json", "curl -s --unix-socket=/run/podman.sock -X POST http://x/y",
 			"curl --abstract-unix-socket x http://y", "nc -U /var/run/docker.sock", "ncat -U /tmp/tmux-0/default", "printf x | nc -NU /run/docker.sock",
@@ -105,6 +108,8 @@ func TestNotElsewhere(t *testing.T) {
 		r("gh codespace list"), r("adb devices"), r("ssh -V"), r("ssh -G h"), r("sudo --version"), r("claude --version"), r("codex --version"), r("code --version"),
 		r("code --list-extensions"), r("wezterm cli list"), r("zellij list-sessions"), r("busctl list"), r("pm2 list"), r("supervisorctl status"), r("service nginx status"),
 		r("ansible-playbook --syntax-check x.yml"), r("gcloud projects list"), r("gcloud compute instances list --format json"), r("gcloud compute instances describe web"), r("gcloud config get-value project"), r("az vm list -o table"), r("az account show"), r("doctl compute droplet list"), r("hcloud server list"), r("heroku apps:info"), r("fly status"), r("aws sts get-caller-identity"), r("aws ssm get-parameter --name x"), r("multipass list"), r("lxc list"), r("vagrant status"), r("minikube status"),
+		r("systemctl --user"), r("hostnamectl --json=short"), r("loginctl"), r("networkctl"), r("aws configure list"), r("aws configure list-profiles"), r("aws configure get profile.x.region"), r("aws help"), r("docker help"),
+		q("bash version"), q("python3 help"), q("echo touch x | tclsh --version"), q("make help"), r("bash --version"), r("split --version"),
 		r("grep -rn 'tmux send-keys' ."), r("echo docker run x"), r("which tmux docker claude"), r("command -v tmux"), r("man tmux"), r("ls -l /var/run/docker.sock"),
 		r("git log --grep 'ssh h'"), r("rg docker.sock"), r("cat docs/docker.sock.md"), r("curl -s http://localhost:8080"), r("nc -z localhost 80"), r("rsync -an x h:y"),
 		r("ssh-add -l"), r("vagrant global-status"), r("loginctl list-sessions"), r("brew services list"), r("$(which docker) ps"), r("gh pr status"),

@@ -97,6 +97,9 @@ func (g *gitRun) setting(v arg) {
 	}
 	section, _, _ := strings.Cut(key, ".")
 	last := key[strings.LastIndexByte(key, '.')+1:]
+	if section == "gc" && strings.HasSuffix(last, "expire") || last == "reflogexpireunreachable" {
+		g.act(GitDeletes) // whatever the subcommand that cleans up with it
+	}
 	// A name of a folder or file is never a word that switches something off.
 	named := last == "hookspath" || last == "templatedir" || last == "attributesfile" || last == "path" || last == "cookiefile"
 	off := value == "" || value == "/dev/null" || !named && (value == "false" || value == "true" || value == "cat" || value == "less" || value == ":")
@@ -216,7 +219,7 @@ func (g *gitRun) dispatch() {
 	}
 	e, ok := registry()["git/"+g.sub]
 	switch {
-	case g.sub == "help" || ok && e.info && informs(g.args) && g.args[0].val != "help":
+	case g.sub == "help" || ok && e.info && informs(g.args, false):
 	case ok:
 		e.read(&reading{call: g.call, git: g})
 	default:
@@ -339,8 +342,8 @@ func gitCloned(r *reading) {
 // gitFetched finds local branches that are overwritten.
 func gitFetched(r *reading) {
 	g, p := r.git, r.p
-	forced := p.has("-f", "--force") && !p.has("--dry-run")
-	for _, spec := range p.operands[min(1, len(p.operands)):] {
+	forced := p.has("-f", "--force", "-p", "--prune") && !p.has("--dry-run")
+	for _, spec := range append(p.values("--refmap"), p.operands[min(1, len(p.operands)):]...) {
 		_, to, mapped := strings.Cut(spec.val, ":")
 		if mapped && to != "" && !strings.HasPrefix(to, "refs/remotes/") && (forced || strings.HasPrefix(spec.val, "+")) {
 			g.act(GitDeletes)

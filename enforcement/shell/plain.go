@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -13,42 +14,38 @@ const maxPlainLine = 4096
 // with every option that Analyse takes for reading; what they read cannot make
 // them run anything. Some ask a service that a hold keeps out of reach. What an agent may ask of writ has a list of its own.
 var plainPrograms = setOf(`
-	: basename cat cd cksum cmp comm cut date df dirname du echo expand expr factor
+	: basename cat cd cksum cmp comm cut date df dirname dmesg du echo expand expr factor
 	false file find fold grep egrep fgrep head id jq join ls md5sum nl nproc od paste
-	printenv pwd readlink realpath rev rg seq sha1sum sha256sum sha512sum sleep sort stat
-	strings sum tac tail test tr tree true tty type uname uniq wc which whoami writ atq hostnamectl localectl timedatectl`)
+	lsof netstat printenv pwd readlink realpath rev rg seq sha1sum sha256sum sha512sum sleep sort ss stat
+	strings sum tac tail test tr tree true tty type uname uniq wc which whoami writ atq`)
 
 // plainFirst are the programs of which a plain line may run what begins with one of
-// these words, or two of them. But for git they are those that act elsewhere, whose
-// sockets, rights and data at home a hold keeps away; "" is any word.
+// these words, or a pair of them: behind an option nobody knows whether a word is its
+// value. But for git they are those that act elsewhere, whose sockets, rights and data
+// at home a hold keeps away; "" is any word.
 var plainFirst = map[string]map[string]bool{
 	"git": setOf(`
 		blame branch cat-file describe diff diff-tree grep log ls-files ls-tree merge-base
 		name-rev reflog remote rev-list rev-parse shortlog show show-ref status tag var version`),
-	"gh": {
-		"pr view": true, "pr list": true, "pr checks": true, "pr status": true, "pr diff": true, "issue view": true, "issue list": true, "issue status": true,
-		"run list": true, "run view": true, "repo view": true, "release list": true, "release view": true, "workflow list": true, "workflow view": true,
-	},
+	"gh": setOf(`pr:view pr:list pr:checks pr:status pr:diff issue:view issue:list issue:status run:list run:view repo:view release:list release:view
+		workflow:list workflow:view`),
 	"aws": {"": true}, "gcloud": {"": true}, "az": {"": true},
 	"kubectl": setOf("get describe logs top explain version api-resources api-versions cluster-info events"),
 	"helm":    setOf("list ls get status history version"),
 	"docker":  plainDocker, "podman": plainDocker, "nerdctl": plainDocker,
 	"docker-compose": setOf("ps logs images top port version ls"),
 	"incus":          setOf("list info version"), "lxc": setOf("list info version"),
-	"systemctl": setOf("status is-active is-enabled is-failed list-units list-unit-files list-timers list-sockets list-jobs show cat --failed"),
-	"loginctl":  setOf("list-sessions list-users list-seats session-status user-status seat-status show-session show-user show-seat"),
-	"busctl":    setOf("list"), "resolvectl": setOf("status query statistics"), "networkctl": setOf("status list"),
+	"busctl":    setOf("list"),
 	"launchctl": setOf("list print"), "crontab": setOf("-l"), "screen": setOf("-ls -list"),
 	"tmux": setOf("ls list-sessions list-windows list-panes list-clients lsw lsp lsc has-session has display-message capture-pane show-options show-environment"),
 }
 
 // plainDocker are words of docker's; of compose no option stands before them that names
 // files, in which others are named.
-var plainDocker = map[string]bool{
-	"ps": true, "images": true, "inspect": true, "logs": true, "version": true, "info": true, "stats": true, "top": true, "port": true, "diff": true,
-	"history": true, "events": true, "image": true, "container": true, "network": true, "volume": true, "context": true, "system": true,
-	"compose ps": true, "compose logs": true, "compose images": true, "compose top": true, "compose port": true, "compose version": true, "compose ls": true,
-}
+var plainDocker = setOf(`ps images inspect logs version info stats top port diff history events image:ls image:inspect image:history
+	container:ls container:inspect container:logs container:stats container:top container:port network:ls network:inspect volume:ls volume:inspect
+	context:ls context:show context:inspect system:df system:info
+	compose:ps compose:logs compose:images compose:top compose:port compose:version compose:ls`)
 
 // Plain reports whether every shell reads a command line in the one way in which
 // it is read here: words of letters, digits and a few marks, or text in quotes in
@@ -62,8 +59,7 @@ func Plain(line string) bool {
 		return false
 	}
 	for _, words := range commands {
-		// Before a subcommand, it is said there that no pager runs, or whose units are meant.
-		for len(words) > 2 && (words[1] == "--no-pager" || words[1] == "--user" && shows[words[0]] == units) {
+		for len(words) > 1 && (words[1] == "--no-pager" || shows[words[0]] == units && before.MatchString(words[1])) {
 			words = append(words[:1:1], words[2:]...)
 		}
 		if !plainPrograms[words[0]] && !beginsPlain(words) || namesMore(words) {
@@ -73,10 +69,16 @@ func Plain(line string) bool {
 	return true
 }
 
-// beginsPlain reports a program of plainFirst with its words.
+// before are the options that say, before a subcommand, whose units are meant and how
+// they are shown. None takes the word behind it.
+var before = only(`[alqr]+|-(all|failed|full|no-legend|no-pager|plain|quiet|user|(json|output|state|type)=[\w,-]+)`)
+
+// beginsPlain reports a program of plainFirst with its words, or one that shows units,
+// with nothing else or what only reads.
 func beginsPlain(words []string) bool {
 	first := plainFirst[words[0]]
-	return len(words) > 1 && (first[""] || first[words[1]] || len(words) > 2 && first[words[1]+" "+words[2]])
+	return shows[words[0]] == units && (len(words) == 1 || slices.Contains(registry()[words[0]].reads, words[1])) ||
+		len(words) > 1 && (first[""] || first[words[1]] || len(words) > 2 && first[words[1]+":"+words[2]])
 }
 
 // more are the words by which a program reads files that no word names – those of a
@@ -104,6 +106,9 @@ var shows = map[string]*lazyregexp.Regexp{
 		`all|app|assignee|attempt|author|base|branch|color|comments|commit|conflict-status|created|draft|event|exclude-drafts|exclude-pre-releases|exit-status|` +
 		`fail-fast|head|help|interval|job|jq|json|label|limit|log|log-failed|mention|milestone|name-only|order|patch|ref|repo|required|search|state|status|template|` +
 		`user|verbose|watch|workflow|yaml)(=.*)?`),
+	// What others have open is not to be seen from within a hold.
+	"dmesg": only(`[TtxkuredwL]+|-(ctime|decode|follow|kernel|level|facility|since|until)(=.*)?`),
+	"lsof":  only(`[lnPRtUab]+|[lnP]*[cgipsu].*`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
 	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
 	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
 	"find": only(`[0-9].*|[HLPEdx]|O[0-3]|(i?(name|path|wholename|regex|lname)|[acm](min|time)|newer[acmBt]*|x?type|(max|min)depth|size|empty|print0?|printf|prune|not|and|or|o|a|perm|` +

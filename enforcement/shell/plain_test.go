@@ -25,6 +25,8 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"rg -nC3 --glob '*.go' x", "find . -mtime -7 -not -path './.git/*'", "podman ps -a --format json", "docker logs --tail 5 x", "docker images -q", "kubectl get pods -A -ojson", "kubectl logs -p x --tail=5", "helm list -A", "helm history x --max 3",
 		"git --no-pager log -5", "systemctl --failed --no-pager", "systemctl --user --no-pager status x", "kubectl get pods --output=json", "helm status x --output yaml", "git remote get-url --all x", "git diff --no-ext-diff --shortstat",
 		"git rev-list --objects HEAD", "git diff-tree --no-commit-id --name-only -r HEAD", "find . -perm -u+x", "rg --max-filesize 1M x",
+		"systemctl --user", "systemctl -a --no-pager", "systemctl --user --state=failed list-units", "hostnamectl --json=short", "loginctl", "busctl", "timedatectl show -p NTP", "docker container ls -a",
+		"ss -tlnp", "lsof -i :3000", "lsof -nP -iTCP:3000 -sTCP:LISTEN", "netstat -tlnp | grep 3000", "aws configure list --profile x", "dmesg -T | tail -5",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))
@@ -50,6 +52,9 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"systemctl status --root=x", "systemctl show --image=x", "busctl list --a=x", "tmux display-message -I -p", "tmux capture-pane -b x -p", "screen -ls -wipe", "screen -ls -X stuff x",
 		"crontab -l -e", "crontab -l -T x", "docker-compose ps --file x", "lxc list --config x", "gh pr view --unknown", "find . -rm", "find . -exec cat '{}' +", "find -D exec .",
 		"find . -fprint x", "tree --output=x", "tree -Jo x", "rg --unknown x", "jq --from-f x", "strings --plugin=x y", "strings -T x y", "file --unknown x", "date --unknown",
+		"timedatectl -p show set-timezone UTC", "timedatectl --property status set-time x", "hostnamectl --json status set-hostname x", "loginctl -p list-sessions kill-user x",
+		"docker container --filter ls rm x", "docker system --format df prune", "docker network rm x", "systemctl --host=x", "systemctl --root=x", "systemctl --state status stop x",
+		"ss -K", "ss -D a", "ss -tFa", "ss -taN x", "lsof -D u", "lsof -kx", "lsof -r", "netstat --unknown", "dmesg -C", "dmesg --console-off", "dmesg -TD",
 		strings.Repeat("a", maxPlainLine) + " b",
 	} {
 		if Plain(line) {

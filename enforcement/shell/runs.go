@@ -21,21 +21,13 @@ type Run struct {
 // Runs lists the programs that a command line starts, in their order, as far as
 // they are named in it. It judges nothing: programs in loops, conditions and
 // functions are listed and decide nothing.
-func Runs(command string) (runs []Run) {
-	defer func() {
-		if recover() != nil {
-			runs = nil
-		}
-	}()
-	if len(command) > maxPlain {
-		return nil
-	}
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil {
+func Runs(command string) []Run {
+	stmts, err := statements(command, syntax.LangBash)
+	if err != nil || len(command) > maxPlain {
 		return nil
 	}
 	var found started
-	found.list(parsed.Stmts, true)
+	found.list(stmts, true)
 	return found.runs
 }
 

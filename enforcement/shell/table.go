@@ -16,12 +16,13 @@ var commandsTable string
 
 // entry is a program of the table.
 type entry struct {
-	name    string // the first of its names; its subcommands go by it
-	builtin bool   // part of the shell: PATH and preloaded libraries do not matter
-	texts   int    // leading operands that are text, not names; -1: all of them
-	class   Class  // where what it does is done by another process, "" else
-	info    bool   // a sole --version or --help only prints
-	fork    bool   // what it sets does not reach the shell
+	name    string   // the first of its names; its subcommands go by it
+	builtin bool     // part of the shell: PATH and preloaded libraries do not matter
+	texts   int      // leading operands that are text, not names; -1: all of them
+	class   Class    // where what it does is done by another process, "" else
+	info    bool     // a sole --version or --help only prints
+	reads   []string // of its subcommands
+	fork    bool     // what it sets does not reach the shell
 	takes   optSpec
 	before  bool // options end at "--", and what follows is no operand
 	steps   []step
@@ -180,7 +181,7 @@ func (t *tableReader) step(e *entry, words []string) {
 	}
 	for _, one := range split(words[i+1:], "+") {
 		if one[0] == "subcommands" {
-			e.takes.stop = true
+			e.takes.stop, e.reads = true, one[1:]
 		}
 		s.acts = append(s.acts, readAct(e, one))
 	}

@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // maxNamed bounds the commands that Named lists.
@@ -12,39 +15,30 @@ const maxNamed = 200
 // Named writes the commands that a command line holds one below the other, each
 // word in quotes in which nothing has a meaning: what reads the lines finds each
 // program with its arguments and where its output goes, and no shell runs
-// anything else for them. A plain line is left as it is. ok is false for what does
-// not parse to its end, holds no command, or too many.
+// anything else for them. A plain line is left as it is; what holds no command may
+// still set what later ones use, and is named ":". ok is false for what does not
+// parse to its end, or holds too many.
 func Named(command string) (lines string, ok bool) {
 	if _, plain := PlainWords(command); plain {
 		return strings.Trim(command, " "), true
 	}
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil {
-		return "", false
-	}
+	stmts, err := statements(command, syntax.LangBash)
 	var all []string
-	syntax.Walk(parsed, func(n syntax.Node) bool {
-		st, found := n.(*syntax.Stmt)
-		if !found {
-			return true
-		}
-		if line := named(st); line != "" {
-			all = append(all, line)
+	syntax.Walk(&syntax.File{Stmts: stmts}, func(n syntax.Node) bool {
+		if st, found := n.(*syntax.Stmt); found && named(st) != "" {
+			all = append(all, named(st))
 		}
 		return true
 	})
-	return strings.Join(all, "\n"), len(all) > 0 && len(all) <= maxNamed
+	return cmp.Or(strings.Join(all, "\n"), ":"), err == nil && strings.TrimSpace(command) != "" && len(all) <= maxNamed
 }
 
 // Moves are the folders that a line changes to, one after the other, if it
-// succeeds: those of a chain of commands of which each runs if the one before
-// succeeded. There are none where the line may change folders in another way.
+// succeeds; "-" is where the shell stood before. There are none where the line may
+// change folders in another way.
 func Moves(line string) []string {
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(line), "")
-	if err != nil || len(parsed.Stmts) != 1 {
-		return nil
-	}
-	moves, known := []string(nil), true
+	stmts, err := statements(line, syntax.LangBash)
+	moves, known, sure, last := []string(nil), err == nil, true, false
 	var chain func(st *syntax.Stmt)
 	chain = func(st *syntax.Stmt) {
 		simple := !st.Background && !st.Negated && !st.Coprocess && len(st.Redirs) == 0
@@ -57,30 +51,38 @@ func Moves(line string) []string {
 			}
 		case *syntax.CallExpr:
 			if simple && len(c.Assigns) == 0 && len(c.Args) == 2 && c.Args[0].Lit() == "cd" {
-				to := c.Args[1].Lit()
-				moves, known = append(moves, to), known && to != "" && to[0] != '-' && onlyLetters(c.Args[1]) == to
+				moves, known = append(moves, c.Args[1].Lit()), known && (sure || last) && aFolder.MatchString(c.Args[1].Lit())
 				return
 			}
-		case *syntax.Subshell:
-			return
 		}
+		sure = false
 		syntax.Walk(st, func(n syntax.Node) bool {
-			if c, call := n.(*syntax.CallExpr); call && len(c.Args) > 0 {
-				program := c.Args[0].Lit()
-				known = known && program != "" && !movers[program]
+			switch n := n.(type) {
+			case *syntax.Subshell, *syntax.CmdSubst:
+				return false
+			case *syntax.CallExpr:
+				known = known && (len(n.Args) == 0 || n.Args[0].Lit() != "" && !movers[n.Args[0].Lit()])
 			}
 			return true
 		})
 	}
-	chain(parsed.Stmts[0])
+	for i, st := range stmts {
+		// Behind another command of a chain it may not have run, unless the line ends so.
+		last, sure = i == len(stmts)-1, true
+		chain(st)
+	}
 	if !known {
 		return nil
 	}
 	return moves
 }
 
-// movers are the programs of a shell that change its folder, or may run one that does.
-var movers = setOf("cd chdir pushd popd eval source . builtin command")
+// aFolder is a name that every shell takes for the same folder.
+var aFolder = lazyregexp.New(`^(-|~?[\w@+:,./][\w@+:,./-]*|~)$`)
+
+// movers are the programs of a shell that change its folder, may run one that does, or
+// end it before.
+var movers = setOf("cd chdir pushd popd eval source . builtin command exit return exec")
 
 // writing are the redirections that write.
 var writing = map[syntax.RedirOperator]bool{

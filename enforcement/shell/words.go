@@ -214,8 +214,13 @@ func (sh *shell) word(w *syntax.Word) []arg {
 		return []arg{{val: lit, known: isKnown(lit), bare: true}}
 	}
 	if len(w.Parts) == 1 {
-		if ps, ok := w.Parts[0].(*syntax.ProcSubst); ok {
-			return []arg{{val: "/dev/fd/63", known: true, subst: ps}}
+		switch part := w.Parts[0].(type) {
+		case *syntax.ProcSubst:
+			return []arg{{val: "/dev/fd/63", known: true, subst: part}}
+		case *syntax.ParamExp:
+			if v := sh.vars[part.Param.Value]; part.Index == nil && len(v.List) > 1 && part.Param.Value != "@" && part.Param.Value != "*" {
+				return []arg{{val: string(hole), split: true}} // bash takes the first of it, zsh all
+			}
 		}
 	}
 	if args, ok := sh.fields(w, &environ{sh: sh}); ok {

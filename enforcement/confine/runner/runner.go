@@ -112,7 +112,7 @@ func (r Runner) Rewrite(command string, options []string, shown bool) string {
 // moved makes the changes of folder again that a command made, if it succeeded.
 func moved(command string) (line string) {
 	for _, folder := range shell.Moves(command) {
-		line += " && cd " + folder
+		line += " && { cd " + folder + " > /dev/null 2>&1 || :; }" // what it says was said within
 	}
 	return line
 }

@@ -84,7 +84,8 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		"cd /tmp && echo one", "cd /tmp; cd /usr && pwd", "cd /nowhere && echo one", "cd /nowhere; echo one", "cd /tmp\nfalse", "cd '/tmp' && exit 3", "cd /tmp &\necho one",
 		"cd /tmp && cd /usr && pwd && cd .. && echo one", "cd /usr && false && cd lib", "echo one && cd /usr && cd lib && exit 3", "cd /usr && (cd lib && pwd) && cd ..",
 		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /usr && eval 'cd lib' && cd .. && pwd", "cd /usr && { cd lib; } && cd .. && pwd", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
-		"echo one\n", "f() { echo one; }; f", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
+		"echo one\n", "f() { echo one; }; f", "cd /usr; pwd; cd -", "cd /usr; ls -d .; cd lib", "echo one; cd /usr && cd -", "cd /usr; x=$(cd lib && pwd); cd ..", "cd /usr && ls -d .; cd lib; ls -d .", "ls -d /; cd /usr; ls -d .", "false && cd /usr; echo one", "echo one; cd ~ && pwd",
+		"echo one; cd /nowhere 2>&1; echo two", "echo one; cd /nowhere; echo two", "echo one; cd /usr; exit 3", "x=1", "# echo two", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
 	} {
 		line := c.rewritten(command, enforcement.State{}, true)
 		if !strings.Contains(line, rulesBegin) {
