@@ -12,12 +12,15 @@ import (
 
 // OnBus is a log that is read through a connection; what nobody understands is
 // recorded through a writer.
-func OnBus(conn *bus.Conn, log *bus.Writer) Log { return busLog{conn, log} }
+func OnBus(conn *bus.Conn, log *bus.Writer) Log {
+	return busLog{conn, log, &tails{conn: conn, of: map[schemas.Stream]*tail{}}}
+}
 
 // busLog is the log as the bus has it.
 type busLog struct {
-	conn *bus.Conn
-	log  *bus.Writer
+	conn  *bus.Conn
+	log   *bus.Writer
+	tails *tails
 }
 
 // Bounds returns the first and last sequence a stream holds.
@@ -40,7 +43,11 @@ func (l busLog) IDAt(ctx context.Context, s schemas.Stream, seq uint64) (string,
 
 // Follow hands a stream's records to fn in batches, in order, without a gap.
 func (l busLog) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
-	return l.conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}, fn)
+	o := bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}
+	if untilEnd {
+		return l.conn.Follow(ctx, s, after, o, fn)
+	}
+	return l.tails.follow(ctx, s, after, o, fn)
 }
 
 // Quarantine keeps a record that nobody understands. The event's id comes from

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -163,6 +164,15 @@ func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position
 	return v.waitFor(ctx, pos.Stream, pos.Seq, nil)
 }
 
+// Built returns once every view follows the log, or cannot, and the error of ctx
+// where that ends first: what can wait is done then.
+func (r *Runtime) Built(ctx context.Context) error {
+	for _, v := range r.order {
+		_ = v.waitFor(ctx, v.in.streams[0], 0, nil) // one that cannot is told of elsewhere
+	}
+	return ctx.Err()
+}
+
 // Position is the sequence up to which the view shows a stream, 0 while the
 // view is not known to agree with the log.
 func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
@@ -181,6 +191,9 @@ func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
 // First lets builds stand still, each time for some tens of milliseconds at most,
 // until leave is called: somebody waits for an answer.
 func (r *Runtime) First() (leave func()) { return r.first.enter() }
+
+// Turns returns what work on a lot calls for each part: it stands still as builds do.
+func (r *Runtime) Turns() func() { return r.first.turns(math.MaxInt) }
 
 // Relax gives back what views keep of committed values for their next batch,
 // and what the store keeps of what was read, if it is a [Relaxer]. Both read it

@@ -11,7 +11,6 @@ import (
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
-	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -184,7 +183,7 @@ func (t turn) leavesRunning() bool {
 	if _, ends := t.ended(); t.Host == "claude" && t.Kind == host.AfterTool && !ends {
 		return true // in the background, or stopped halfway
 	}
-	return enforcement.Inspect(t.project.Layout, t.Dir, *t.Shell, nil, project.Readlink).Background
+	return t.shell().Background
 }
 
 // sinceEnded judges what changed after an earlier command of the session had

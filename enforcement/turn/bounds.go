@@ -2,13 +2,11 @@ package turn
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
-	"github.com/writbus/writ/enforcement/project"
 )
 
 // bounds says which commands can be run confined. It remembers the sessions whose
@@ -58,7 +56,7 @@ func (t turn) holds(s enforcement.State, parent *enforcement.State, c *enforceme
 
 // actsElsewhere reports a command that its user may have let run as it is.
 func (t turn) actsElsewhere() bool {
-	return t.Shell != nil && len(enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), *t.Shell, nil, project.Readlink).Elsewhere) > 0
+	return t.Shell != nil && len(t.shell().Elsewhere) > 0
 }
 
 // can says whether a tool's command can be run confined, and why not.

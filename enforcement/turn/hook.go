@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -24,13 +25,14 @@ type turn struct {
 	host.Call
 	project  project.Project
 	payload  []byte
-	*tested                         // the run of tests that came before the end of a turn, nil for none
-	was      map[string]string      // git's names of the contents that files had before a command, by path
-	path     []string               // where the host's shell looks for programs, as far as is known
-	bounded  bool                   // the command is, or was, run confined
-	restored []enforcement.Restored // protected files that the command changed
-	before   *looked                // the work tree before a command, as far as it was looked at
-	until    time.Time              // when the hook's process stops waiting for the answer, zero where that is not known
+	*tested                                   // the run of tests that came before the end of a turn, nil for none
+	was      map[string]string                // git's names of the contents that files had before a command, by path
+	command  func() *enforcement.ShellCommand // what the shell's command reads as, found out once
+	path     []string                         // where the host's shell looks for programs, as far as is known
+	bounded  bool                             // the command is, or was, run confined
+	restored []enforcement.Restored           // protected files that the command changed
+	before   *looked                          // the work tree before a command, as far as it was looked at
+	until    time.Time                        // when the hook's process stops waiting for the answer, zero where that is not known
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and
@@ -226,6 +228,7 @@ func (v *Service) answer(ctx context.Context, t turn) (host.Answer, error) {
 	if err := v.ensureStarted(ctx, t); err != nil {
 		return host.Answer{}, err
 	}
+	t.command = sync.OnceValue(t.inspect)
 	switch t.Kind {
 	case host.SessionStart:
 		return v.onSessionStart(ctx, t)

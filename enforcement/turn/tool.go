@@ -75,8 +75,11 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			v.afterwards.guards.hold(t, closed, t.nestedSettings(tree))
 		}
 	}
-	if t.Shell != nil && decision.Verdict != enforcement.Deny {
-		v.contents.keepBefore(t, t.touched(nil))
+	named := meant
+	if t.Shell != nil {
+		if named = t.touched(nil); decision.Verdict != enforcement.Deny {
+			v.contents.keepBefore(t, named)
+		}
 	}
 	shared := ""
 	if decision.Verdict != enforcement.Deny {
@@ -85,7 +88,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	if decision.Verdict == enforcement.Allow {
 		v.done.keep(t)
 		v.tasks.keep(t)
-		shared = v.sharesPlan(ctx, t, state)
+		shared = v.sharesPlan(ctx, t, state, named)
 	}
 	return host.Answer{
 		Verdict: Verdict(decision.Verdict), Reason: decision.Reason, Vouched: t.vouched(decision),
@@ -95,8 +98,8 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 
 // sharesPlan says that a write goes over the plan of another session that is
 // still open, "" where it does not.
-func (v *Service) sharesPlan(ctx context.Context, t turn, state enforcement.State) string {
-	if state.Mode != enforcement.ModeWork || !slices.ContainsFunc(t.touched(nil), func(to schemas.Target) bool { return to.Rel == enforcement.PlanFile }) {
+func (v *Service) sharesPlan(ctx context.Context, t turn, state enforcement.State, named []schemas.Target) string {
+	if state.Mode != enforcement.ModeWork || !slices.ContainsFunc(named, func(to schemas.Target) bool { return to.Rel == enforcement.PlanFile }) {
 		return ""
 	}
 	owner := v.Sessions.Approvable(ctx, t.project, t.Session, state).PlanOf
@@ -106,9 +109,9 @@ func (v *Service) sharesPlan(ctx context.Context, t turn, state enforcement.Stat
 	return fmt.Sprintf("writ: plan.md is the plan of session %s, and writing it ends that session's approval. Two pieces of work at once need a work tree each: git worktree add.", excerpt.Runes(owner, 60))
 }
 
-// targets turns the writes of a call into targets with the content they would
+// written turns the writes of a call into targets with the content they would
 // leave.
-func targets(t turn) []schemas.Target {
+func written(t turn) []schemas.Target {
 	var all []schemas.Target
 	for _, w := range t.Writes {
 		target := t.project.Target(w.Path, t.Dir)
@@ -171,7 +174,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 	if parent != nil {
 		watching = *parent
 	}
-	targets := targets(t)
+	targets := written(t)
 	var edits map[string]enforcement.Edit
 	if s.Mode == enforcement.ModeSmall && parent == nil {
 		edits = v.contents.edits(t, targets, s.Small)
@@ -193,10 +196,9 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 	if t.Shell != nil {
 		dir := cmp.Or(t.Dir, t.project.Root)
 		request.Confined, request.Unbounded = v.bounds.can(t)
-		if t.Tool == "PowerShell" {
-			request.Shell = enforcement.InspectPowerShell(t.project.Layout, filepath.ToSlash(dir), *t.Shell, project.Readlink)
-		} else {
-			request.Shell = enforcement.Inspect(t.project.Layout, filepath.ToSlash(dir), *t.Shell, nil, project.Readlink)
+		command := *t.shell()
+		request.Shell = &command
+		if t.Tool != "PowerShell" {
 			open := !runner.ClosesCode(watching, parent != nil)
 			request.Shell.Plain = request.Shell.Plain && !t.runsOwn(dir, v.Runner.Writ) && !v.afterwards.left.mayLay(t, open)
 			// The program that is named by its whole path is surely the one meant.
@@ -223,6 +225,22 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		request.Plan = []byte(t.Plan)
 	}
 	return request
+}
+
+// shell is what the call's command reads as, links at the time included.
+func (t turn) shell() *enforcement.ShellCommand {
+	if t.command == nil {
+		return t.inspect()
+	}
+	return t.command()
+}
+
+func (t turn) inspect() *enforcement.ShellCommand {
+	dir := filepath.ToSlash(cmp.Or(t.Dir, t.project.Root))
+	if t.Tool == "PowerShell" {
+		return enforcement.InspectPowerShell(t.project.Layout, dir, *t.Shell, project.Readlink)
+	}
+	return enforcement.Inspect(t.project.Layout, dir, *t.Shell, nil, project.Readlink)
 }
 
 // Verdict is what a host is told of a verdict of the gates.

@@ -12,7 +12,6 @@ import (
 	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
-	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -204,9 +203,11 @@ func (t turn) classified(found []worktree.Change) []enforcement.TreeChange {
 // touched are the files that a tool wrote, as far as that can be told from its
 // call and from the work tree afterwards.
 func (t turn) touched(changes []enforcement.TreeChange) []schemas.Target {
-	targets := targets(t)
+	var targets []schemas.Target
 	if t.Shell != nil {
-		targets = enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), *t.Shell, nil, project.Readlink).Targets
+		targets = slices.Clone(t.shell().Targets)
+	} else {
+		targets = written(t)
 	}
 	for _, change := range changes[:min(len(changes), maxTouched)] {
 		if !slices.ContainsFunc(targets, func(have schemas.Target) bool { return have.Path == change.Target.Path }) {

@@ -199,6 +199,7 @@ func (x *index) refreshLocked(ctx context.Context, m *Store) (*snapshot, error) 
 				if err := x.put(m, state); err != nil {
 					return err
 				}
+				m.rest()
 			}
 			return nil
 		}

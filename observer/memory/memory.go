@@ -40,6 +40,7 @@ type Store struct {
 	// Set by begin.
 	keys *keys
 	read func(func(projections.Reader) error) error
+	rest func() // called for each of many observations: hooks go first
 
 	naming sync.Mutex // while an id is looked for and its observation appended
 	drift  sync.Mutex // while alarms are compared and changed
@@ -118,6 +119,7 @@ func Open(store *Store, o Options) (*Service, error) {
 	}
 	store.keys.later = o.KeysLater
 	store.read = func(fn func(projections.Reader) error) error { return o.Views.Read(store.view.Name(), fn) }
+	store.rest = o.Views.Turns()
 	return d, nil
 }
 

@@ -215,8 +215,9 @@ func (m *Store) openProposal(s observation.Proposal) (text, rule string, err err
 	return content.Text, string(content.Original), err
 }
 
-// reflectByItself reflects once enough of a scope was not read, beside
-// everything else. A failure waits for a while.
+// reflectByItself reflects once enough of a scope was not read, beside everything else
+// but building views: hooks that wait for those wait for no reflection too. A failure
+// waits for a while.
 func (d reflection) reflectByItself(ctx context.Context) {
 	m := d.kept
 	after := d.ReflectAfter
@@ -233,6 +234,9 @@ func (d reflection) reflectByItself(ctx context.Context) {
 	}
 	m.beside.Go(func() {
 		defer m.ownReflection.Unlock()
+		if d.Views.Built(ctx) != nil {
+			return // it ends
+		}
 		if _, err := d.reflect(ctx, schemas.MemoryReflectRequest{}); err != nil && !errors.Is(err, context.Canceled) {
 			m.reflectNext = d.Now().Add(reflectRetry)
 			d.Logger.Warn("reflect on what was observed", "error", err)
