@@ -319,6 +319,12 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
+	original, err := relocate.Original(d.layout.Root)
+	if err != nil {
+		d.warn("whether the data directory is a copy cannot be told: " + err.Error())
+	} else if original != "" {
+		d.warn(d.layout.Root + " is a copy of " + original + ", which is still there: both sign with one key as one log, and what is proven of one does not hold for the other. Go on in one of them and delete the other; `writ backup` and `writ backup restore` make a copy that says that it is one")
+	}
 	return release, nil
 }
 
