@@ -71,7 +71,7 @@ func again(ctx context.Context, logger *slog.Logger, bring func(context.Context)
 		waits++
 		select {
 		case <-ctx.Done():
-		case <-time.After(roomPause):
+		case <-time.After(roomPause): //nolint:forbidigo // a wait is not data
 		}
 	}
 	return err
