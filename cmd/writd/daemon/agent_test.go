@@ -339,7 +339,7 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			outcome = string(view.Outcome)
+			outcome = view.Outcome
 		}
 	}
 	list, err := call[schemas.ScheduleList](again, again.admin, schemas.SvcSchedules, schemas.ScheduleQuery{All: true})
