@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -212,7 +214,7 @@ func mayAnswer(reply string) bool {
 // answer replies with the connection, not through micro's request, whose
 // fields micro reads on another goroutine.
 func (s *service) answer(e Endpoint, stats *endpointStats, r micro.Request) {
-	body, err := s.call(e, stats, Request{Subject: r.Subject(), Header: schemas.Header(r.Headers()), Body: r.Data()})
+	body, err := s.call(e, stats, Request{Subject: r.Subject(), Header: received(r.Headers()), Body: r.Data()})
 	stats.handled.Add(1)
 	if e.Release != nil && body != nil {
 		defer e.Release(body)
@@ -318,7 +320,7 @@ func (s *service) settle(ctx context.Context) {
 // where the service refused, ErrUnavailable where nobody serves the subject or
 // no answer came in time, and ErrDenied where the role may not ask.
 func (c *Conn) Request(ctx context.Context, r Request) (Reply, error) {
-	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: schemas.ServiceAt(c.options.Daemon, r.Subject), Header: nats.Header(r.Header), Data: r.Body})
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: schemas.ServiceAt(c.options.Daemon, r.Subject), Header: carried(r.Header), Data: r.Body})
 	if err != nil {
 		return Reply{}, fmt.Errorf("request %s: %w", r.Subject, err)
 	}
@@ -326,6 +328,35 @@ func (c *Conn) Request(ctx context.Context, r Request) (Reply, error) {
 		return Reply{}, readError(code, answer)
 	}
 	return Reply{Header: schemas.Header(answer.Header), Body: answer.Data}, nil
+}
+
+// carried is a request's header as NATS carries it, which trims values and knows no
+// line breaks: a value with them is quoted, and so is one that begins as if it were.
+func carried(h schemas.Header) nats.Header {
+	all := make(nats.Header, len(h))
+	for name, values := range h {
+		for _, value := range values {
+			if value != strings.TrimSpace(value) || strings.HasPrefix(value, `"`) || strings.ContainsFunc(value, unicode.IsControl) {
+				value = strconv.Quote(value)
+			}
+			all[name] = append(all[name], value)
+		}
+	}
+	return all
+}
+
+// received is the header that carried was given.
+func received(h micro.Headers) schemas.Header {
+	all := make(schemas.Header, len(h))
+	for name, values := range h {
+		for _, value := range values {
+			if plain, err := strconv.Unquote(value); err == nil && strings.HasPrefix(value, `"`) {
+				value = plain
+			}
+			all[name] = append(all[name], value)
+		}
+	}
+	return all
 }
 
 // Served says whether a daemon on this NATS answers. Where that cannot be told, it

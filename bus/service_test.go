@@ -89,6 +89,26 @@ func TestServiceAnswers(t *testing.T) {
 
 // TestServiceConcurrency: as many requests at once as the endpoint allows, not
 // one more, and all are answered.
+// A value comes out of a request's header as it went in, whatever NATS does to values.
+func TestServiceHeadersArriveAsTheyWere(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	var got schemas.Header
+	serve(t, connect(t, h.as(embedded.RoleDaemon)), answering("header", func(_ context.Context, r bus.Request) ([]byte, error) {
+		got = r.Header
+		return nil, nil
+	}))
+	asker := connect(t, h.as(embedded.RoleAdmin))
+	for _, value := range []string{
+		"/shop", "/shop ", " /shop", "/sh\nop", "/sh\r\nop\t", `/sh"op`, "/sh\xffop ", `C:\shop`, "", `/"a"`, `"a"`, `"`, "\"a\n",
+		"/bin:/opt/my tools ", "/bin\n:/sbin", "\u00a0/shop", "/sh\x00op", "a: b", "`a`",
+	} {
+		_, err := asker.Request(t.Context(), bus.Request{Subject: "writ.svc.header", Header: schemas.Header{schemas.HookHeaderPath: {value}}})
+		if err != nil || got.Get(schemas.HookHeaderPath) != value {
+			t.Errorf("%q came out as %q, %v", value, got.Get(schemas.HookHeaderPath), err)
+		}
+	}
+}
+
 func TestServiceConcurrency(t *testing.T) {
 	h := newHost(t, embedded.Options{})
 	c := connect(t, h.as(embedded.RoleDaemon))

@@ -69,7 +69,11 @@ func (v *runner) run(ctx context.Context) {
 			v.update(func() { v.state, v.trouble = Stopped, err })
 			return
 		case err != nil:
-			v.opt.Logger.Warn("view interrupted", "view", v.p.Name(), "error", err)
+			v.mu.Lock()
+			if !errors.Is(err, bus.ErrDiskFull) || !errors.Is(v.trouble, bus.ErrDiskFull) { // said once
+				v.opt.Logger.Warn("view interrupted", "view", v.p.Name(), "error", err)
+			}
+			v.mu.Unlock()
 			v.update(func() { v.trouble = err })
 			pause(ctx, v.opt.Retry)
 		}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // ServicePrefix begins the subject of every service.
@@ -60,23 +59,6 @@ const (
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
 	HookHeaderTests   = "writ-tests"   // a TestResult as JSON in base64, when the call is made again
 )
-
-// HeaderPath is an absolute path as a header carries it: a header has no line breaks
-// and no spaces at its ends, so a path with them is quoted.
-func HeaderPath(path string) string {
-	if path == strings.TrimSpace(path) && !strings.ContainsFunc(path, unicode.IsControl) {
-		return path
-	}
-	return strconv.Quote(path)
-}
-
-// PathInHeader is the path that HeaderPath wrote.
-func PathInHeader(value string) string {
-	if path, err := strconv.Unquote(value); err == nil {
-		return path
-	}
-	return value
-}
 
 // Codes that a service error may carry. Persisted; never change.
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/schemas/disk"
 )
 
 const (
@@ -19,16 +20,28 @@ const (
 	probeSize   = 64 << 10               // bytes that the disk has to take before the log is opened again
 )
 
+// Room is disk.Room in the errors of the bus.
+func Room(dir string, need int64) error {
+	err := disk.Room(dir, need)
+	if errors.Is(err, disk.ErrReadOnly) {
+		return fmt.Errorf("%w: %w", bus.ErrStorage, err)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", bus.ErrDiskFull, err)
+	}
+	return nil
+}
+
 // Health returns nil where an append can be stored, else bus.ErrDiskFull or
 // bus.ErrStorage with the disk and what to do about it. It asks the disk each
 // time, which takes microseconds.
 func (s *Server) Health() error {
-	if err := checkRoom(s.options.Dir); err != nil {
+	if err := Room(s.options.Dir, 0); err != nil {
 		return err
 	}
 	if reason := s.log.writeFailure(); reason != "" {
 		return fmt.Errorf("%w: the disk %s, with %s on it, failed: %s. Repair it, or make room; Writ then goes on by itself",
-			bus.ErrStorage, mountOf(s.options.Dir), s.StoreDir(), reason)
+			bus.ErrStorage, disk.Mount(s.options.Dir), s.StoreDir(), reason)
 	}
 	return nil
 }
@@ -79,7 +92,7 @@ func (s *Server) untilOpen() bool {
 			return false
 		case <-tick.C:
 		}
-		if checkRoom(s.options.Dir) != nil || s.probe() != nil {
+		if Room(s.options.Dir, 0) != nil || s.probe() != nil {
 			continue
 		}
 		failures := s.log.failedTimes()

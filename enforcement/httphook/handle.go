@@ -116,8 +116,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	request := bus.Request{
 		Subject: schemas.SvcHook,
 		Header: schemas.Header{
-			schemas.HookHeaderAgent: {agent}, schemas.HookHeaderEvent: {event}, schemas.HookHeaderDir: {schemas.HeaderPath(folder)},
-			schemas.HookHeaderProject: {schemas.HeaderPath(root)}, schemas.HookHeaderHome: {schemas.HeaderPath(s.home)}, schemas.HookHeaderRuns: {"tests"},
+			schemas.HookHeaderAgent: {agent}, schemas.HookHeaderEvent: {event}, schemas.HookHeaderDir: {folder},
+			schemas.HookHeaderProject: {root}, schemas.HookHeaderHome: {s.home}, schemas.HookHeaderRuns: {"tests"},
 		},
 		Body: payload,
 	}

@@ -82,13 +82,13 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		t.Origin = origin // a program can send what is typed as a command, too
 	}
 	if t.Dir == "" {
-		t.Dir = schemas.PathInHeader(r.Header.Get(schemas.HookHeaderDir))
+		t.Dir = r.Header.Get(schemas.HookHeaderDir)
 	}
-	root := schemas.PathInHeader(r.Header.Get(schemas.HookHeaderProject))
+	root := r.Header.Get(schemas.HookHeaderProject)
 	if !filepath.IsAbs(root) {
 		return nil, schemas.Faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
-	t.project = v.Projects.At(v.firstProject(ctx, t.Session, root), schemas.PathInHeader(r.Header.Get(schemas.HookHeaderHome)))
+	t.project = v.Projects.At(v.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
 	without := t.wantsRules() && !v.Rules.Await(ctx, v.Budget/2)
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})

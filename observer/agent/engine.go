@@ -296,6 +296,9 @@ func (e *Engine) at(run string) *conversation {
 	return e.live[run]
 }
 
+// AtWork says whether a run is at work here.
+func (e *Engine) AtWork(run string) bool { return e.at(run) != nil }
+
 // newSeed is what the nonce of a batch is made from.
 func newSeed() []byte {
 	seed := make([]byte, 16)

@@ -86,7 +86,7 @@ func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
 		if state.Paused {
 			continue
 		}
-		at, ok := state.Next()
+		at, ok := state.Next(now)
 		if ok && !at.After(now) {
 			if err := s.fire(ctx, state, now); err != nil {
 				return retryFire, err

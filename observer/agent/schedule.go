@@ -111,7 +111,7 @@ func (s *Schedules) shortID() string {
 }
 
 // view shows a schedule to a person.
-func view(s schedule.State) schemas.ScheduleView {
+func view(s schedule.State, now time.Time) schemas.ScheduleView {
 	v := schemas.ScheduleView{
 		ID: s.Added.ScheduleID, Line: s.Added.Line, Agent: s.Added.Agent, Workspace: s.Added.Workspace,
 		State: string(s.Status()), Given: s.Given, Fired: s.Fired,
@@ -120,7 +120,7 @@ func view(s schedule.State) schemas.ScheduleView {
 		v.LastRun = s.Last.Run
 	}
 	if s.Status() == schedule.Active {
-		v.Next, _ = s.Next()
+		v.Next, _ = s.Next(now)
 	}
 	return v
 }
@@ -152,7 +152,7 @@ func (s *Schedules) list(ctx context.Context, call verbs.Call) (verbs.Result, er
 func (s *Schedules) List(ctx context.Context, q schemas.ScheduleQuery) ([]schemas.ScheduleView, error) {
 	var all []schemas.ScheduleView
 	err := s.all(ctx, func(state schedule.State) {
-		v := view(state)
+		v := view(state, s.Now())
 		if (q.Agent == "" || q.Agent == v.Agent) && (q.Workspace == "" || q.Workspace == v.Workspace) && (q.All || !state.Status().Ended()) {
 			all = append(all, v)
 		}

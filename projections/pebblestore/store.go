@@ -7,9 +7,10 @@
 // projections.ErrCorruptStore, never repaired; OpenOrReset moves them aside.
 // One process opens a folder at a time.
 //
-// It does not survive a disk that refuses to write: Pebble ends the process
-// then, and the views are what the next run finds of them. It knows no keys: their
-// layout is package projections' (layout.go), and in each view's own file.
+// It does not survive a disk that refuses to write: Pebble ends the process where
+// its log or manifest cannot be written, and waits for ever for room while it
+// opens a folder. Options.Room keeps commits from getting there. It knows no keys:
+// their layout is package projections' (layout.go), and in each view's own file.
 package pebblestore
 
 import (
@@ -38,6 +39,9 @@ type Options struct {
 	CacheBytes int64
 	// Log hears of Pebble's errors, nil for silence.
 	Log func(message string)
+	// Room is asked before a commit whether the disk has so many bytes. Its error is
+	// returned, and nothing is written; nil for no question.
+	Room func(bytes int64) error
 }
 
 const (
@@ -45,6 +49,9 @@ const (
 	// ones save processor time where a view is rebuilt (32 MiB some 20 %), but
 	// Pebble takes each, and a used one that it keeps, off the block cache.
 	memTable = 8 << 20
+	// roomBytes is what a commit may need beside itself: the next log, which Pebble
+	// claims whole, and the files of what it sorts meanwhile.
+	roomBytes = 2*memTable + memTable/4
 	// cacheBytes leaves blocks some room beside two of them.
 	cacheBytes = 20 << 20
 	// retryPause is how long a write into a file that failed is not tried again. Pebble
@@ -58,6 +65,7 @@ type Store struct {
 	fs    vfs.FS
 	db    *pebble.DB
 	cache *pebble.Cache // the database's
+	room  func(bytes int64) error
 	// lock is held before Pebble opens anything, so that a folder in use is
 	// not taken for a damaged one.
 	lock *pebble.Lock
@@ -73,7 +81,10 @@ func Open(dir string, opt Options) (*Store, error) {
 		opt.FS = vfs.Default
 	}
 	opt.CacheBytes = cmp.Or(opt.CacheBytes, cacheBytes)
-	s := &Store{dir: dir, fs: opt.FS}
+	if opt.Room == nil {
+		opt.Room = func(int64) error { return nil }
+	}
+	s := &Store{dir: dir, fs: opt.FS, room: opt.Room}
 	if err := s.open(opt); err != nil {
 		return nil, fmt.Errorf("pebblestore: open %s: %w", dir, err)
 	}
@@ -109,7 +120,7 @@ func (s *Store) open(opt Options) error {
 func (s *Store) Relax() {
 	_ = s.use(func() error { // a store that was closed has none
 		s.cache.Reserve(int(s.cache.MaxSize()))()
-		if s.db.Metrics().MemTable.Size <= memTable {
+		if s.db.Metrics().MemTable.Size <= memTable || s.room(roomBytes) != nil {
 			return nil
 		}
 		return s.db.Flush() // of which an error is told by the next commit
@@ -228,6 +239,9 @@ func (s *Store) Commit(write func(projections.Batch) error) error {
 	return s.use(func() error {
 		b := s.db.NewBatch()
 		if err := write(batch{b}); err != nil {
+			return errors.Join(err, b.Close())
+		}
+		if err := s.room(roomBytes + int64(b.Len())); err != nil {
 			return errors.Join(err, b.Close())
 		}
 		return errors.Join(b.Commit(pebble.NoSync), b.Close())

@@ -352,3 +352,30 @@ func TestFullDiskIsNotTriedWithoutPause(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCommitAsksForRoom asks with the size of what is to be written, and keeps
+// nothing of what there is no room for.
+func TestCommitAsksForRoom(t *testing.T) {
+	full, asked := errors.New("full"), int64(0)
+	s, err := pebblestore.Open("views", pebblestore.Options{FS: vfs.NewMem(), Room: func(n int64) error {
+		asked = n
+		return full
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	commit := func(size int) error {
+		return s.Commit(func(b projections.Batch) error { return b.Set([]byte("a"), make([]byte, size)) })
+	}
+	if err := commit(1); !errors.Is(err, full) {
+		t.Fatalf("a commit without room: %v", err)
+	}
+	least := asked
+	if err := commit(1 << 20); !errors.Is(err, full) || asked < least+1<<20-1 {
+		t.Errorf("for a mebibyte more, %d bytes were asked for instead of %d: %v", asked, least, err)
+	}
+	if got := get(t, s, "a"); got != "absent" {
+		t.Errorf("what was refused is read as %q", got)
+	}
+}

@@ -1,6 +1,7 @@
 package relocate
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -91,6 +92,42 @@ func KeepCredentials(credentials, from string) error {
 		}
 	}
 	return nil
+}
+
+// Original is the data directory that dir was copied from, "" where that is no
+// longer there, or dir is none: a moved directory is its own. It goes by the path
+// that the first start notes in a file that is in no backup.
+func Original(dir string) (string, error) {
+	note := filepath.Join("run", "path")
+	here, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	noted, err := os.ReadFile(filepath.Join(dir, note))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	original := string(noted)
+	if original == here {
+		return "", nil
+	}
+	same := filepath.IsAbs(original)
+	for _, of := range []string{note, filepath.Join("audit", "key.pub")} {
+		one, _ := os.ReadFile(filepath.Join(dir, of)) // what cannot be read is not the same
+		other, err := os.ReadFile(filepath.Join(original, of))
+		same = same && err == nil && bytes.Equal(one, other)
+	}
+	if same {
+		a, err := os.Stat(here)
+		b, there := os.Stat(original)
+		if errors.Join(err, there) == nil && !os.SameFile(a, b) {
+			return original, nil
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
+		return "", err
+	}
+	return "", atomicfile.Write(filepath.Join(dir, note), []byte(here), 0o600)
 }
 
 // DaemonID names the daemon of a data directory among others on one NATS, in 16

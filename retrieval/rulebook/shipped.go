@@ -49,14 +49,30 @@ func ReadShipped() { _, _ = shipped.files() } // its error is that of bringing t
 // ForgetShipped gives back what reading the rules of this build took.
 func ForgetShipped() { shipped.forget() }
 
+// roomPause is how long an import waits for room on the disk before it looks again.
+const roomPause = time.Second
+
 // again goes on with an import where the log did not answer in time, as on a machine
-// under load: what came in before is not brought again.
+// under load, or could store nothing: what came in before is not brought again.
 func again(ctx context.Context, logger *slog.Logger, bring func(context.Context) error) (err error) {
-	for range 10 {
-		if err = bring(ctx); !errors.Is(err, bus.ErrUnavailable) || ctx.Err() != nil {
+	for tries, waits := 0, 0; tries < 10; {
+		err = bring(ctx)
+		full := errors.Is(err, bus.ErrDiskFull) || errors.Is(err, bus.ErrStorage)
+		if ctx.Err() != nil || !full && !errors.Is(err, bus.ErrUnavailable) {
 			return err
 		}
-		logger.Warn("the log did not answer in time: bring in the rest of the shipped rules", "error", err)
+		if waits == 0 {
+			logger.Warn("the log did not take all: bring in the rest of the shipped rules", "error", err)
+		}
+		if !full {
+			tries++
+			continue
+		}
+		waits++
+		select {
+		case <-ctx.Done():
+		case <-time.After(roomPause): //nolint:forbidigo // a wait is not data
+		}
 	}
 	return err
 }

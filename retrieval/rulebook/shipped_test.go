@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/writbus/writ/bus"
 )
@@ -19,18 +21,21 @@ func TestShippedRulesComeInWhereTheLogWasSlow(t *testing.T) {
 	}{
 		"at once":       {nil, nil, 1},
 		"slow twice":    {[]error{fmt.Errorf("append: %w", bus.ErrUnavailable), bus.ErrUnavailable}, nil, 3},
+		"a full disk":   {slices.Repeat([]error{fmt.Errorf("append: %w", bus.ErrDiskFull)}, 100), nil, 101},
 		"another fault": {[]error{bus.ErrUnavailable, broken}, broken, 2},
 	} {
-		asked := 0
-		err := again(t.Context(), slog.New(slog.DiscardHandler), func(context.Context) error {
-			if asked++; asked <= len(c.fails) {
-				return c.fails[asked-1]
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			err := again(t.Context(), slog.New(slog.DiscardHandler), func(context.Context) error {
+				if asked++; asked <= len(c.fails) {
+					return c.fails[asked-1]
+				}
+				return nil
+			})
+			if !errors.Is(err, c.want) || asked != c.asked {
+				t.Errorf("%s: asked %d times, %v", name, asked, err)
 			}
-			return nil
 		})
-		if !errors.Is(err, c.want) || asked != c.asked {
-			t.Errorf("%s: asked %d times, %v", name, asked, err)
-		}
 	}
 }
 

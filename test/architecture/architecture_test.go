@@ -142,11 +142,11 @@ func TestEachTechnologyHasOneRoom(t *testing.T) {
 }
 
 // schemasNeed names what the ground imports beside the standard library: a reader
-// of JSON, and the calls by which systems lock files.
+// of JSON, and the calls by which systems lock files and tell of disks.
 var schemasNeed = map[string][]string{
 	"github.com/go-json-experiment/json/v1": {"schemas"},
-	"golang.org/x/sys/unix":                 {"schemas/filelock"},
-	"golang.org/x/sys/windows":              {"schemas/filelock"},
+	"golang.org/x/sys/unix":                 {"schemas/filelock", "schemas/disk"},
+	"golang.org/x/sys/windows":              {"schemas/filelock", "schemas/disk"},
 }
 
 func TestSchemasNeedTheStandardLibraryAndLittleElse(t *testing.T) {
@@ -187,6 +187,7 @@ var exempt = map[string]string{
 	"schemas/atomicfile":  "it writes small files",
 	"schemas/origin":      "it asks git which repository a folder belongs to",
 	"schemas/filelock":    "it locks files",
+	"schemas/disk":        "it asks the system about disks",
 	"observer/classify":   "its generators of random numbers are seeded with data",
 	"retrieval/benchmark": "its generators of random numbers are seeded with data",
 	"schemas/lazyregexp":  "it asks whether it is within a test",

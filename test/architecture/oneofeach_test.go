@@ -32,6 +32,7 @@ var oneOfEach = map[string]struct {
 	}},
 	"unix.Flock":         {"schemas/filelock", nil},
 	"windows.LockFileEx": {"schemas/filelock", nil},
+	"unix.Statfs":        {"schemas/disk", map[string]string{"retrieval/files": "asks which kind of file system a folder lies on"}},
 }
 
 // ownNames are names of functions that a leaf has for all.

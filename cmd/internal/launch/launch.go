@@ -23,6 +23,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas/disk"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -265,7 +266,7 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 			// Another daemon, still recovering its log, may hold the data: it
 			// is the one to wait for, unless it has refused who asks.
 			if !filelock.Held(config.Layout{Root: o.DataDir}.Lock()) {
-				return config.Endpoint{}, d.death(end)
+				return config.Endpoint{}, d.death(o.DataDir, end)
 			}
 			if errors.Is(err, bus.ErrBadCredentials) {
 				return config.Endpoint{}, err
@@ -284,8 +285,9 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 // daemonSays stands before the reason that ended a daemon.
 const daemonSays = "writd: "
 
-func (d *daemon) death(err error) error {
-	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), fmt.Sprintf("it says nothing of why (%v): see whether the disk is full", err)), d.log)
+func (d *daemon) death(dataDir string, err error) error {
+	err = cmp.Or(disk.Room(dataDir, disk.Reserve), err) // of which its log had no room to tell
+	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), err.Error()), d.log)
 }
 
 // lastWords are what this daemon said at its end, which may be several lines,

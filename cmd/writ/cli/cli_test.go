@@ -7,11 +7,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -221,6 +223,7 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		"bad request": {&bus.ServiceError{Code: schemas.CodeBadRequest, Text: "what?"}, 2, "writ: rule show X: what?\n"},
 		"not ready":   {&bus.ServiceError{Code: schemas.CodeNotReady, Text: "a view is being built"}, 1, "Try again in a moment"},
 		"denied":      {bus.ErrDenied, 1, "`writ doctor` checks the credentials."},
+		"a full disk": {&fs.PathError{Op: "write", Path: "/mnt/x", Err: syscall.ENOSPC}, 1, "Make room on that disk"},
 		"silent":      {bus.ErrUnavailable, 1, "`writ doctor` shows why."},
 	} {
 		s := &services{replies: map[string]any{schemas.SvcRule: c.err}}

@@ -319,28 +319,30 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 	if _, err := call[bus.None](w, w.admin, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: "s2", Act: "resume"}); err == nil || !strings.Contains(err.Error(), "cancelled") {
 		t.Errorf("%v", err)
 	}
-	interrupted := bus.NewID()
-	_, err := bus.Record(t.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
-		ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: schemas.ParseActor("run"),
-		Data: schemas.AgentStarted{Agent: "dev", Trigger: "run", Daemon: hostname() + ":" + data},
-	})
-	if err != nil {
-		t.Fatal(err)
+	interrupted := map[string]time.Time{bus.NewID(): given, bus.NewID(): given.AddDate(1, 0, 0)} // of a clock that was set back since
+	for run, at := range interrupted {
+		_, err := bus.Record(t.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
+			ID: bus.NewID(), Time: at, Source: source, Aggregate: schemas.AgentRun(run), Actor: schemas.ParseActor("run"),
+			Data: schemas.AgentStarted{Agent: "dev", Trigger: "run", Daemon: hostname() + ":" + data},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
 	again := start(t, data, dir)
-	for {
-		view, err := call[schemas.AgentView](again, again.admin, schemas.SvcAgentShow, schemas.AgentQuery{Run: interrupted})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if view.Outcome == "stopped" {
-			break
+	for run := range interrupted {
+		for outcome := ""; outcome != "stopped"; {
+			view, err := call[schemas.AgentView](again, again.admin, schemas.SvcAgentShow, schemas.AgentQuery{Run: run})
+			if err != nil {
+				t.Fatal(err)
+			}
+			outcome = view.Outcome
 		}
 	}
-	list, err = call[schemas.ScheduleList](again, again.admin, schemas.SvcSchedules, schemas.ScheduleQuery{All: true})
+	list, err := call[schemas.ScheduleList](again, again.admin, schemas.SvcSchedules, schemas.ScheduleQuery{All: true})
 	if err != nil || list.Schedules[0].Fired != 1 || list.Schedules[1].Fired != 1 {
 		t.Errorf("fired again: %+v %v", list, err)
 	}

@@ -21,7 +21,7 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	d.agents = runs.New(runs.Options{
 		Conn: d.conn, Log: d.log, Serving: d.services, Kept: kept, Model: d.model, NoModel: d.noModel,
 		Find: agentFinder{d.memory.Finder()}, Rules: d.corpus, Outside: set.Handlers, Elsewhere: strings.Fields(d.settings.VerbsElsewhere),
-		Limits: d.settings.Limits.OrDefault(), Daemon: cmp.Or(d.endpoint.Daemon, hostname()+":"+d.layout.Root), Sharing: d.endpoint.Daemon, Started: d.started, Version: config.Version,
+		Limits: d.settings.Limits.OrDefault(), Daemon: cmp.Or(d.endpoint.Daemon, hostname()+":"+d.layout.Root), Sharing: d.endpoint.Daemon, Version: config.Version,
 		Shown: replay.Show, StopWithin: stopBudget / 2, Now: d.now, Warn: d.warn, Logger: d.logger,
 	})
 	stopRuns, err := d.agents.Begin(ctx)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/disk"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -287,6 +289,13 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	if err := os.MkdirAll(d.layout.Root, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
 	}
+	need := int64(disk.Reserve)
+	if _, err := os.Stat(d.layout.Views()); err != nil {
+		need += firstViews
+	}
+	if err := embedded.Room(d.layout.Root, need); err != nil {
+		return nil, err
+	}
 	release, err = lock(d.layout.Lock())
 	if errors.Is(err, ErrRunning) {
 		who := ""
@@ -310,7 +319,21 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
+	original, err := relocate.Original(d.layout.Root)
+	if err != nil {
+		d.warn("whether the data directory is a copy cannot be told: " + err.Error())
+	} else if original != "" {
+		d.warn(d.layout.Root + " is a copy of " + original + ", which is still there: both sign with one key as one log, and what is proven of one does not hold for the other. Go on in one of them and delete the other; `writ backup` and `writ backup restore` make a copy that says that it is one")
+	}
 	return release, nil
+}
+
+// firstViews is what the views of a first start take, in bytes.
+const firstViews = 48 << 20
+
+// viewsRoom is whether the views' disk has so many bytes.
+func viewsRoom(l config.Layout) func(bytes int64) error {
+	return func(bytes int64) error { return embedded.Room(l.Views(), bytes) }
 }
 
 // keepUnwritten is longer than anybody takes to write a file.
@@ -387,7 +410,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		if d.backups.Moving.Load() {
 			return fmt.Errorf("%w: the log is being moved", bus.ErrUnavailable)
 		}
-		return server.Health()
+		return cmp.Or(server.Health(), viewsRoom(d.layout)(disk.Reserve))
 	}
 	if err := d.connect(ctx, bus.Options{Archive: bus.NewArchive(filepath.Join(d.layout.Root, "archive")), Dial: server.Dial, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}.As(credentials[embedded.RoleDaemon])); err != nil {
 		shutdown()
@@ -453,7 +476,7 @@ func openEmbedder(s config.Settings) choice.Embedder {
 
 // openRuntime opens the store of the views, and the views in it.
 func (d *Daemon) openRuntime() (*pebblestore.Store, error) {
-	store, reset, err := pebblestore.OpenOrReset(d.layout.Views(), pebblestore.Options{})
+	store, reset, err := pebblestore.OpenOrReset(d.layout.Views(), pebblestore.Options{Room: viewsRoom(d.layout)})
 	if err != nil {
 		return nil, err
 	}

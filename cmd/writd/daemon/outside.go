@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/disk"
 )
 
 // settle finds out where the log lies: in the settings is where it is looked for.
@@ -87,6 +88,7 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	o.Daemon, o.Archive = d.endpoint.Daemon, bus.NewArchive(filepath.Join(d.layout.Root, "archive"))
+	o.Ready = func() error { return viewsRoom(d.layout)(disk.Reserve) }
 	if err := d.connect(ctx, o); err != nil {
 		return nil, err
 	}

@@ -50,3 +50,17 @@ func TestMisplaced(t *testing.T) {
 		})
 	}
 }
+
+// TestAFullDiskSaysWhatToDo writes to a file that is always full.
+func TestAFullDiskSaysWhatToDo(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = full.Close() }()
+	t.Setenv("WRIT_HOME", t.TempDir())
+	var told strings.Builder
+	if code := tools.Run(t.Context(), []string{"model", "list", "--json"}, full, &told); code != 1 || !strings.Contains(told.String(), "Make room on that disk") {
+		t.Errorf("%d, %q", code, told.String())
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
@@ -85,7 +86,11 @@ func Run(ctx context.Context, args []string, out, errw io.Writer) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
-	_, _ = fmt.Fprintf(errw, "writ: %s: %s\n", cmp.Or(typed[name], name), excerpt.Plain(err.Error()))
+	todo := ""
+	if errors.Is(err, syscall.ENOSPC) {
+		todo = ". Make room on that disk, and try again"
+	}
+	_, _ = fmt.Fprintf(errw, "writ: %s: %s%s\n", cmp.Or(typed[name], name), excerpt.Plain(err.Error()), todo)
 	if errors.Is(err, errUsage) {
 		return 2
 	}

@@ -51,11 +51,9 @@ type Options struct {
 	// Elsewhere names verbs that other daemons handle.
 	Elsewhere []string
 	Limits    dialect.Limits
-	// Daemon names this daemon in the log, and Started is when it began.
-	Daemon  string
-	Sharing string // Daemon, where others share the log: what their agents scheduled is theirs
-	Started time.Time
-	Version string
+	Daemon    string // names this daemon in the log
+	Sharing   string // Daemon, where others share the log: what their agents scheduled is theirs
+	Version   string
 	// Shown are the events of a record as people see them.
 	Shown func(schemas.Record) []schemas.ReplayEvent
 	// StopWithin bounds how long calls of verbs may still take at a stop.
@@ -189,7 +187,7 @@ func (v *Service) endInterrupted(ctx context.Context) {
 		return err
 	})
 	for _, s := range left {
-		if s.Daemon != v.Daemon || !s.Started.Before(v.Started) {
+		if s.Daemon != v.Daemon || v.engine.AtWork(s.Run) {
 			continue
 		}
 		ended := agent.Claim(ctx, v.Log, s.Seq, schemas.AgentRun(s.Run), schemas.Writ("runs"), schemas.AgentFinished{

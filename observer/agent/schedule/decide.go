@@ -136,7 +136,7 @@ func (c Claim) decide(s State) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	due, ok := plan.Due(s.since(plan), c.Now)
+	due, ok := plan.Due(s.since(plan, c.Now), c.Now)
 	if !ok {
 		return Decision{}, nil
 	}

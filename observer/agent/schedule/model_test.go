@@ -294,3 +294,41 @@ func TestRefusedCommands(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A clock that was far ahead and is set back does not keep what recurs from firing
+// until it is there again; one that steps back a little fires nothing twice, and what
+// fires once never fires again.
+func TestTheClockIsSetBack(t *testing.T) {
+	day := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
+	at := func(seq uint64, now time.Time, p schemas.Payload) schemas.Event {
+		return schemas.Event{Aggregate: schemas.AgentSchedule("s1"), Position: schemas.Position{Seq: seq}, Time: now, Data: p}
+	}
+	for name, c := range map[string]struct {
+		line       string
+		ahead, set time.Time // when it fired, and what the clock was set to then
+		next       time.Time // zero for none
+	}{
+		"years ahead":         {"daily at 09:00: x", day.AddDate(4, 0, 0).Add(9 * time.Hour), day.Add(10 * time.Hour), day.Add(33 * time.Hour)},
+		"two days ahead":      {"daily at 09:00: x", day.Add(57 * time.Hour), day.Add(20 * time.Hour), day.Add(33 * time.Hour)},
+		"a step of a minute":  {"daily at 09:00: x", day.Add(9 * time.Hour), day.Add(9*time.Hour - time.Minute), day.Add(33 * time.Hour)},
+		"each hour, a decade": {"hourly: x", day.AddDate(10, 0, 0), day.Add(90 * time.Minute), day.Add(time.Hour)},
+		"once":                {"in 2 hours: x", day.Add(2 * time.Hour), day.Add(time.Minute), time.Time{}},
+	} {
+		s := Evolve(State{}, at(1, day, schemas.ScheduleAdded{ScheduleID: "s1", Line: c.line, Zone: "UTC"}))
+		s = Evolve(s, at(2, c.ahead, schemas.ScheduleFired{At: c.ahead, Run: "r1"}))
+		if next, _ := s.Next(c.set); !next.Equal(c.next) {
+			t.Errorf("%s: the next is at %s, want %s", name, next, c.next)
+		}
+		if c.next.IsZero() {
+			continue
+		}
+		now := c.next
+		if now.Before(c.set) {
+			now = c.set
+		}
+		d, err := Decide(s, Claim{Now: now, Run: "r2"})
+		if err != nil || len(d.Record) != 1 {
+			t.Errorf("%s: %+v, %v is claimed at %s", name, d, err, now)
+		}
+	}
+}

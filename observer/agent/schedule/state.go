@@ -92,24 +92,32 @@ func (s State) Plan() (Plan, error) {
 }
 
 // Next is the next moment, past or not; ok is false for one that is over.
-func (s State) Next() (at time.Time, ok bool) {
+func (s State) Next(now time.Time) (at time.Time, ok bool) {
 	plan, err := s.Plan()
 	if err != nil {
 		return time.Time{}, false
 	}
-	return plan.Next(s.since(plan))
+	return plan.Next(s.since(plan, now))
 }
+
+// clockSet is how far a clock may have been set back while schedules still wait for
+// what it showed before.
+const clockSet = time.Hour
 
 // since is the moment after which fires count: the last one, or for a recurring
 // one when it was resumed. What a single fire missed while it was paused it makes
-// up for.
-func (s State) since(plan Plan) time.Time {
+// up for. A recurring one that fired while the clock was far ahead does not rest
+// until then.
+func (s State) since(plan Plan, now time.Time) time.Time {
 	last := time.Time{}
 	if s.Last != nil {
 		last = s.Last.At
 	}
 	if plan.Kind == Recurring && s.Resumed.After(last) {
 		last = s.Resumed
+	}
+	if plan.Kind == Recurring && last.Sub(now) > clockSet {
+		last = now.Add(-clockSet)
 	}
 	return last
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
@@ -71,6 +72,8 @@ func Explain(what string, err error) error {
 		case schemas.CodeInternal:
 			f.Todo = "`writ doctor` checks the installation; the daemon's log says more."
 		}
+	case errors.Is(err, syscall.ENOSPC):
+		f.Todo = "Make room on that disk, and try again."
 	case errors.Is(err, launch.ErrNoBinary):
 		f.Todo = "Or set WRITD to its path."
 	case errors.Is(err, config.ErrFormat):

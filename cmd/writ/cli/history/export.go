@@ -130,7 +130,7 @@ func (a exports) export(ctx context.Context, f replayFlags, format, output strin
 	w, done, err := begin(a, ctx, to)
 	if err == nil {
 		reply.Events, err = exportRows(ctx, s, w, streams, base, last)
-		err = errors.Join(err, done())
+		err = cmp.Or(err, done())
 	}
 	if err = end(err); err != nil {
 		return client.Explain("log export", err)

@@ -310,9 +310,9 @@ func (h *hook) request(ctx context.Context, s client.Service, call hookCall, roo
 	header := schemas.Header{
 		schemas.HookHeaderAgent:   {h.agent},
 		schemas.HookHeaderEvent:   {call.Event},
-		schemas.HookHeaderDir:     {schemas.HeaderPath(h.app.Env.Dir)},
-		schemas.HookHeaderProject: {schemas.HeaderPath(root)},
-		schemas.HookHeaderHome:    {schemas.HeaderPath(h.app.Env.Home)},
+		schemas.HookHeaderDir:     {h.app.Env.Dir},
+		schemas.HookHeaderProject: {root},
+		schemas.HookHeaderHome:    {h.app.Env.Home},
 		schemas.HookHeaderPath:    {h.app.Env.Getenv("PATH")},
 		schemas.HookHeaderBegan:   {strconv.FormatInt(h.began.UnixNano(), 10)},
 		schemas.HookHeaderRuns:    {"tests"},

@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/disk"
 )
 
 // Results of a check. Persisted in people's scripts; never change.
@@ -162,11 +163,12 @@ func (e *examination) data() {
 	} else {
 		e.ok("data folder", dir)
 	}
-	if free, known := freeBytes(dir); known {
-		if free < minFree {
-			e.warn("disk space", client.Size(free)+" free for the log", "Free some space: a full disk refuses every write of an agent.")
+	if space, known := disk.Of(dir); known {
+		free := client.Size(uint64(space.Free))
+		if space.Free < minFree {
+			e.warn("disk space", free+" free for the log", "Free some space: a full disk refuses every write of an agent.")
 		} else {
-			e.ok("disk space", client.Size(free)+" free")
+			e.ok("disk space", free+" free")
 		}
 	}
 	e.credentials()

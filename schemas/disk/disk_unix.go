@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-package embedded
+package disk
 
 import (
 	"math"
@@ -11,18 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func diskOf(dir string) (disk, bool) {
+// Of asks the system; known is false where it does not tell.
+func Of(dir string) (s Space, known bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		return disk{}, false
+		return Space{}, false
 	}
 	bytes := func(blocks float64) int64 { return int64(min(blocks*float64(fs.Bsize), math.MaxInt64/4)) }
 	const readOnly = 1 // ST_RDONLY, and MNT_RDONLY of the BSDs
-	return disk{free: bytes(float64(fs.Bavail)), size: bytes(float64(fs.Blocks)), readOnly: fs.Flags&readOnly != 0}, true
+	return Space{Free: bytes(float64(fs.Bavail)), Size: bytes(float64(fs.Blocks)), ReadOnly: fs.Flags&readOnly != 0}, true
 }
 
-// mountOf is the folder where the disk of another one is mounted.
-func mountOf(dir string) string {
+// Mount is the folder where the disk of another one is mounted.
+func Mount(dir string) string {
 	device := func(path string) (uint64, bool) {
 		info, err := os.Stat(path)
 		if err != nil {

@@ -1,4 +1,4 @@
-package embedded
+package disk
 
 import (
 	"errors"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/writbus/writ/bus"
 )
 
 // TestReadOnlyDisk names the disk that nothing can be written to.
@@ -22,10 +20,10 @@ func TestReadOnlyDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := checkRoom(dir); !errors.Is(err, bus.ErrStorage) || !strings.Contains(err.Error(), dir+", with") {
+	if err := Room(dir, 0); !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), dir+", with") {
 		t.Errorf("a read-only disk: %v", err)
 	}
-	if err := checkRoom(filepath.Dir(dir)); err != nil {
+	if err := Room(filepath.Dir(dir), 0); err != nil {
 		t.Errorf("the folder above: %v", err)
 	}
 }
