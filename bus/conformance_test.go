@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 )
 
@@ -28,7 +27,7 @@ func TestConformance(t *testing.T) {
 			} else {
 				t.Parallel() // once those are done: most of the time disks are waited for
 			}
-			bustest.Run(t, func(t *testing.T) bustest.Log {
+			keepsPromises(t, func(t *testing.T) wholeLog {
 				h := newHost(t, embedded.Options{Durability: c.durability})
 				if c.inProcess {
 					return connect(t, h.inProcess(embedded.RoleDaemon))
