@@ -5,6 +5,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/test/integration"
 )
 
 func TestConformance(t *testing.T) {
@@ -22,6 +23,9 @@ func TestConformance(t *testing.T) {
 		{"bulk/in-process", embedded.Interval, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "power-loss/tcp" && c.name != "interval/in-process" && c.name != "bulk/tcp" {
+				integration.Only(t, "the other way with the same durability")
+			}
 			if c.bulk {
 				defer bus.SetBulkLeast(1)()
 			} else {

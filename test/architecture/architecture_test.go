@@ -91,7 +91,7 @@ func within(pkg, folder string) bool {
 }
 
 // shared is what the tests of any room may import, and imports none.
-var shared = []string{"test/conformance", "test/processor"}
+var shared = []string{"test/conformance", "test/integration", "test/processor"}
 
 // owners says which folder alone may import a library.
 var owners = map[string][]string{
