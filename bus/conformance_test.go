@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/test/integration"
 )
 
 func TestConformance(t *testing.T) {
@@ -23,12 +23,15 @@ func TestConformance(t *testing.T) {
 		{"bulk/in-process", embedded.Interval, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "power-loss/tcp" && c.name != "interval/in-process" && c.name != "bulk/tcp" {
+				integration.Only(t, "the other way with the same durability")
+			}
 			if c.bulk {
 				defer bus.SetBulkLeast(1)()
 			} else {
 				t.Parallel() // once those are done: most of the time disks are waited for
 			}
-			bustest.Run(t, func(t *testing.T) bustest.Log {
+			keepsPromises(t, func(t *testing.T) wholeLog {
 				h := newHost(t, embedded.Options{Durability: c.durability})
 				if c.inProcess {
 					return connect(t, h.inProcess(embedded.RoleDaemon))

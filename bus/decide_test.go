@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -25,17 +24,17 @@ func withPrompt(s prompts, e schemas.Event) prompts {
 
 // book is a log in memory with the way into it.
 type book struct {
-	*bustest.Memory
+	*memoryLog
 	*bus.Writer
 	loads int
 }
 
 func newBook(t testing.TB) *book {
-	b := &book{Memory: bustest.NewMemory()}
+	b := &book{memoryLog: newMemoryLog()}
 	if err := b.EnsureStreams(context.Background(), bus.Retention{}); err != nil {
 		t.Fatal(err)
 	}
-	b.Writer = b.Memory.Writer(bus.WriterOptions{Source: "/test", Now: func() time.Time { return noon }, Redact: func(p schemas.Payload) schemas.Payload {
+	b.Writer = b.memoryLog.Writer(bus.WriterOptions{Source: "/test", Now: func() time.Time { return noon }, Redact: func(p schemas.Payload) schemas.Payload {
 		if s, ok := p.(schemas.PromptSubmitted); ok {
 			s.Prompt = strings.ReplaceAll(s.Prompt, "secret", "***")
 			return s
@@ -195,7 +194,7 @@ func TestRecordOnceMore(t *testing.T) {
 // An aggregate with a pure core: evolve folds, and what atMostTwo decides
 // depends on the state alone.
 func ExampleDecide() {
-	memory := bustest.NewMemory()
+	memory := newMemoryLog()
 	_ = memory.EnsureStreams(context.Background(), bus.Retention{})
 	log := memory.Writer(bus.WriterOptions{Source: "/example"})
 

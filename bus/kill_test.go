@@ -16,6 +16,7 @@ import (
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestKillLosesNothing kills the server's process under four publishers, after
@@ -24,7 +25,7 @@ import (
 // no gap. WRIT_KILL_ROUNDS sets the rounds for each durability, WRIT_KILL_SEED
 // the seed.
 func TestKillLosesNothing(t *testing.T) {
-	rounds := envInt(t, "WRIT_KILL_ROUNDS", 3)
+	rounds := envInt(t, "WRIT_KILL_ROUNDS", integration.Rounds(1, 3))
 	seed := uint64(envInt(t, "WRIT_KILL_SEED", int(time.Now().UnixNano())))
 	t.Logf("WRIT_KILL_SEED=%d", seed)
 	for _, durability := range []embedded.Durability{embedded.PowerLoss, embedded.Interval} {

@@ -19,6 +19,7 @@ import (
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestDirect has a log go from alone to leaf, direct, and alone again, with a second
@@ -258,6 +259,7 @@ func (m *member) onlyItsOwn() {
 // is reached with.
 func TestHeldCommandsLookUpWhereTheLogWasMoved(t *testing.T) {
 	t.Parallel()
+	integration.Only(t, "the tests of projections/relocate, and the script confine")
 	realServers(t)
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice"}, Replicas: 1})
 	alice := newMember(t, "alice")
@@ -293,6 +295,7 @@ func TestHeldCommandsLookUpWhereTheLogWasMoved(t *testing.T) {
 // is answered as before, and the audit names the loss at each place.
 func TestALogWithAnArchiveAndALossMoves(t *testing.T) {
 	t.Parallel()
+	integration.Only(t, "the tests of projections/relocate")
 	realServers(t)
 	f := newFlipped(t)
 	alice := &member{name: "alice", killedDaemon: killedDaemon{flipWorld: f.copied(t), told: map[string]time.Time{}, project: f.project}}

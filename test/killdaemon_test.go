@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestKilledDaemon kills a daemon at random moments under hooks of many sessions,
@@ -27,7 +28,7 @@ import (
 // how often in each durability, WRIT_KILL_SEED when.
 func TestKilledDaemon(t *testing.T) {
 	t.Parallel()
-	rounds, seed := fromEnv(t, "WRIT_KILL_ROUNDS", 2), fromEnv(t, "WRIT_KILL_SEED", int(time.Now().UnixNano()&0xffffff))
+	rounds, seed := fromEnv(t, "WRIT_KILL_ROUNDS", integration.Rounds(1, 2)), fromEnv(t, "WRIT_KILL_SEED", int(time.Now().UnixNano()&0xffffff))
 	for _, durability := range []string{"power-loss", "interval"} {
 		t.Run(durability, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestKilledInTheMiddle kills what mends, restores and backs up at random moments,
@@ -27,6 +29,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 		for i := range rounds {
 			t.Run(name+" "+strconv.Itoa(i), func(t *testing.T) {
 				t.Parallel()
+				if name != "restore" {
+					integration.Only(t, "the restore that is killed")
+				}
 				w := f.copied(t)
 				defer w.kill()
 				one(f, w, rand.New(rand.NewPCG(uint64(seed), uint64(i)))) //nolint:gosec // chooses a moment

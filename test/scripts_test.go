@@ -20,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/writbus/writ/test/integration"
 	"github.com/writbus/writ/test/programs"
 )
 
@@ -108,7 +109,7 @@ func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
 	if steps < 10 {
 		t.Fatalf("the conversation has only %d steps", steps)
 	}
-	runs := min(fromEnv(t, "WRIT_CONVERSATIONS", 4), steps-1)
+	runs := min(fromEnv(t, "WRIT_CONVERSATIONS", integration.Rounds(1, 4)), steps-1)
 	for first := 2; first < 2+runs; first++ {
 		t.Run(fmt.Sprintf("killed before step %d, then every %d", first, runs), func(t *testing.T) {
 			t.Parallel()
@@ -142,8 +143,11 @@ func params(dir string, kills killPlan) testscript.Params {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition: func(name string) (bool, error) {
-			if name == "landlock" {
+			switch name {
+			case "landlock":
 				return canConfine(), nil
+			case "integration":
+				return integration.Wanted(), nil
 			}
 			return false, fmt.Errorf("there is no condition %q", name)
 		},

@@ -23,6 +23,7 @@ import (
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 func must(t *testing.T, err error) {
@@ -118,7 +119,7 @@ func (f *folder) ids(t *testing.T, s schemas.Stream) map[string]uint64 {
 // then destroyed, and what was restored goes on. WRIT_BACKUP_ROUNDS sets how often,
 // by turns from a folder and from an object store, WRIT_BACKUP_SEED when.
 func TestBackupUnderLoad(t *testing.T) {
-	rounds, seed := fromEnv(t, "WRIT_BACKUP_ROUNDS", 3), fromEnv(t, "WRIT_BACKUP_SEED", 1)
+	rounds, seed := fromEnv(t, "WRIT_BACKUP_ROUNDS", integration.Rounds(1, 3)), fromEnv(t, "WRIT_BACKUP_SEED", 1)
 	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // chooses moments
 	f := newFolder(t)
 	must(t, f.pair(t.Context(), "first"))

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/test/integration"
 )
 
 // helperArg makes the test binary run a command confined, as `writ confine`
@@ -231,13 +233,19 @@ func (w *world) harm(out string) []string {
 	return found
 }
 
-// users are those that tests run commands as: whoever runs them, and where that is
-// root an ordinary user, in -short runs the latter alone.
+// users are those that tests run commands as: whoever runs them, where that is root an
+// ordinary user instead, and both where all tests run, unless they run in short.
 func users() map[string]int {
-	switch {
-	case os.Geteuid() == 0 && testing.Short():
-		return map[string]int{"user": 65534}
-	case os.Geteuid() != 0:
+	all := everybody()
+	if testing.Short() || !integration.Wanted() {
+		delete(all, "root")
+	}
+	return all
+}
+
+// everybody are those that there are: the user of the tests, or root and an ordinary one.
+func everybody() map[string]int {
+	if os.Geteuid() != 0 {
 		return map[string]int{"user": os.Geteuid()}
 	}
 	return map[string]int{"root": 0, "user": 65534}

@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 func TestMain(m *testing.M) {
@@ -131,10 +132,15 @@ func (f *folder) records(at relocate.NATS) (all []string) {
 	return all
 }
 
-// TestMove brings a log to a cluster and back, cut off before each step and taken up
-// again: every record, with its sequence, is there as it was, and takes more behind it.
+// TestMove brings a log to a cluster and back, cut off before each step – each fourth
+// where not all tests run – and taken up again: every record, with its sequence, is
+// there as it was, and takes more behind it.
 func TestMove(t *testing.T) {
 	t.Parallel()
+	between := 4
+	if integration.Wanted() {
+		between = 1
+	}
 	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice"}, Replicas: 3})
 	f := newFolder(t)
 	cluster := relocate.NATS{URL: h.Clients(), CA: h.CA, Replicas: 3}
@@ -142,7 +148,7 @@ func TestMove(t *testing.T) {
 	before := f.records(relocate.NATS{})
 	for i, to := range []relocate.NATS{cluster, {}, cluster, {}} {
 		cut, steps := 0, 0
-		for done := false; !done; cut++ {
+		for done := false; !done; cut += between {
 			o := f.options(to)
 			n := 0
 			ctx, cancel := context.WithCancelCause(t.Context())

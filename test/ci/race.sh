@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The tests of every package that shares memory under the race detector, which
-# needs a C compiler. A package without goroutines, locks, channels and atomics of
-# its own has nothing to race, nor has a long computation by itself, nor has test/,
+# The tests of every package that shares memory, integration tests too, under the race
+# detector, which needs a C compiler. A package without goroutines, locks, channels and
+# atomics of its own has nothing to race, nor has a long computation by itself, nor has test/,
 # which runs the programs as they are shipped; "all" as an argument takes those too.
 # The client's tests drive the rooms below theirs. What vet has to say,
 # test/ci/lint.sh says.
@@ -12,7 +12,7 @@ if ! command -v "$(go env CC)" >/dev/null; then
 	exit 0
 fi
 if [ "${1:-}" = all ]; then
-	CGO_ENABLED=1 exec go test -vet=off -race -timeout 30m ./...
+	WRIT_INTEGRATION=1 CGO_ENABLED=1 exec go test -vet=off -race -timeout 30m ./...
 fi
 # Long, and either on one goroutine or on those that quicker tests drive, too.
 long='TestCompressIsRepeatable|TestTheShippedCorpusIsClean|TestBootstrap|TestVectorsHelpOnTheShippedCorpus'
@@ -39,4 +39,4 @@ tr '|' ' ' <<<"$long" | fold -s -w 120
 # The detector waits a second at the end of each process for reports of others;
 # the programs that tests start are many.
 # Much of the time of these tests is waiting for disks and processes: one more package at once fills it.
-GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
+WRIT_INTEGRATION=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"

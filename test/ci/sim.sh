@@ -12,6 +12,7 @@ shells=${SIM_SHELLS:-5000}
 histories=${SIM_HISTORIES:-10000}
 flips=${SIM_FLIPS:-$kills}
 soak=${SIM_SOAK:-60}
+export WRIT_INTEGRATION=1
 
 # simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure.
 simulate() {

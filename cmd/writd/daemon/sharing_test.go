@@ -24,6 +24,7 @@ import (
 	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // sharer is a person at a daemon, who signs what they are asked to.
@@ -289,6 +290,7 @@ func TestMemoryIsShared(t *testing.T) {
 // carol in, who believes alice's key, and brings a hub that lost everything all of it.
 func TestAScopeIsHandedOver(t *testing.T) {
 	t.Parallel()
+	integration.Only(t, "TestMemoryIsShared")
 	h := hubtest.Start(t, 1, "alice", "bob", "carol")
 	alice, bob, carol := newSharer(t, h, "alice"), newSharer(t, h, "bob"), newSharer(t, h, "carol")
 	for _, s := range []*sharer{bob, carol} {
@@ -456,6 +458,7 @@ func TestMemoryIsSharedByAFolder(t *testing.T) {
 // what is shared next takes nothing's place.
 func TestSharedMemoryAfterARestore(t *testing.T) {
 	t.Parallel()
+	integration.Only(t, "TestMemoryIsShared")
 	h := hubtest.Start(t, 1, "alice", "bob")
 	alice, bob := newSharer(t, h, "alice"), newSharer(t, h, "bob")
 	const first, second, third = "the staging database is reset every night at three", "integration tests need a socket below forty characters", "releases are cut from the branch stable on mondays"

@@ -1,4 +1,4 @@
-package bustest
+package bus_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -140,7 +141,7 @@ func testSlowReader(t *testing.T, f *fixture) {
 		}
 		if round++; round <= rounds {
 			for i := range each {
-				if _, err := f.Append(f.ctx, Event("s", fmt.Sprintf("%d-%d", round, i), prompt), nil, bus.Any()); err != nil {
+				if _, err := f.Append(f.ctx, bustest.Event("s", fmt.Sprintf("%d-%d", round, i), prompt), nil, bus.Any()); err != nil {
 					return err
 				}
 			}

@@ -1,9 +1,10 @@
-package bustest
+package bus_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -13,15 +14,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 )
 
 // patience bounds waiting for what must happen; no result depends on it.
 const patience = 5 * time.Minute
 
-// Run runs the suite. open returns an empty log without streams, for one
-// sub-test each.
-func Run(t *testing.T, open func(t *testing.T) Log) {
+// wholeLog is the part of bus.Conn that the suite covers, with the append that is
+// below Decide and Record.
+type wholeLog interface {
+	EnsureStreams(ctx context.Context, r bus.Retention) error
+	Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e bus.Expect) (schemas.Position, error)
+	Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error]
+	LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record, error)
+	Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error)
+	State(ctx context.Context, s schemas.Stream) (bus.StreamState, error)
+	Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error
+}
+
+// keepsPromises runs the suite of promises that the fake and the server both keep. open
+// returns an empty log without streams, for one sub-test each.
+func keepsPromises(t *testing.T, open func(t *testing.T) wholeLog) {
 	t.Helper()
 	for _, c := range []struct {
 		name string
@@ -50,7 +64,7 @@ func Run(t *testing.T, open func(t *testing.T) Log) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			t.Cleanup(cancel)
-			f := &fixture{Log: open(t), ctx: ctx}
+			f := &fixture{wholeLog: open(t), ctx: ctx}
 			if c.name != "Ensure" {
 				f.must(t, f.EnsureStreams(ctx, bus.Retention{}))
 			}
@@ -60,7 +74,7 @@ func Run(t *testing.T, open func(t *testing.T) Log) {
 }
 
 type fixture struct {
-	Log
+	wholeLog
 	ctx context.Context
 }
 
@@ -71,17 +85,9 @@ func (f *fixture) must(t *testing.T, err error) {
 	}
 }
 
-// Event returns a valid event of a session.
-func Event(session, id, prompt string) schemas.Event {
-	return schemas.Event{
-		ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Source: "/bustest", Actor: schemas.ParseActor("user"),
-		Aggregate: schemas.Session(session), Data: schemas.PromptSubmitted{Prompt: prompt},
-	}
-}
-
 func (f *fixture) append(t *testing.T, session, id string, e bus.Expect) uint64 {
 	t.Helper()
-	p, err := f.Append(f.ctx, Event(session, id, "prompt of "+id), nil, e)
+	p, err := f.Append(f.ctx, bustest.Event(session, id, "prompt of "+id), nil, e)
 	f.must(t, err)
 	return p.Seq
 }
@@ -136,7 +142,7 @@ func testEnsure(t *testing.T, f *fixture) {
 }
 
 func testRoundTrip(t *testing.T, f *fixture) {
-	event := Event("s", "0199", "hello")
+	event := bustest.Event("s", "0199", "hello")
 	event.CausationID, event.CorrelationID = "cause", "turn 1"
 	also := []schemas.Payload{schemas.ToolDecided{Tool: "Write", Verdict: "deny"}, schemas.GateDrifted{Gate: "plan"}}
 	position, err := f.Append(f.ctx, event, also, bus.LastSeq(0))
@@ -192,7 +198,7 @@ func testConflict(t *testing.T, f *fixture) {
 		bus.LastSeq(0), bus.LastSeq(first), bus.LastSeq(other), bus.LastSeq(second + 1),
 		bus.LastOfStream(0), bus.LastOfStream(other), bus.LastOfStream(second + 1),
 	} {
-		_, err := f.Append(f.ctx, Event("s", "new", "p"), nil, e)
+		_, err := f.Append(f.ctx, bustest.Event("s", "new", "p"), nil, e)
 		if !errors.Is(err, bus.ErrConflict) {
 			t.Errorf("expecting %s: got %v, want a conflict", e, err)
 		}
@@ -222,11 +228,11 @@ func testStrangeIDs(t *testing.T, f *fixture) {
 }
 
 func testRefusals(t *testing.T, f *fixture) {
-	_, err := f.Append(f.ctx, Event("s", "", "p"), nil, bus.Any())
+	_, err := f.Append(f.ctx, bustest.Event("s", "", "p"), nil, bus.Any())
 	wantError(t, err, schemas.ErrInvalid)
-	_, err = f.Append(f.ctx, Event("", "1", "p"), nil, bus.Any())
+	_, err = f.Append(f.ctx, bustest.Event("", "1", "p"), nil, bus.Any())
 	wantError(t, err, schemas.ErrInvalid)
-	_, err = f.Append(f.ctx, Event("s", "1", strings.Repeat("x", MaxPayload+1)), nil, bus.Any())
+	_, err = f.Append(f.ctx, bustest.Event("s", "1", strings.Repeat("x", maxPayload+1)), nil, bus.Any())
 	wantError(t, err, bus.ErrTooLarge)
 	_, err = f.LastOf(f.ctx, schemas.Session(""))
 	wantError(t, err, schemas.ErrInvalid)
@@ -234,7 +240,7 @@ func testRefusals(t *testing.T, f *fixture) {
 	wantError(t, err, bus.ErrNotFound)
 	ended, cancel := context.WithCancel(f.ctx)
 	cancel()
-	_, err = f.Append(ended, Event("s", "1", "p"), nil, bus.Any())
+	_, err = f.Append(ended, bustest.Event("s", "1", "p"), nil, bus.Any())
 	wantError(t, err, context.Canceled)
 	if got := f.ids(t, 0); len(got) != 0 {
 		t.Fatalf("refused events were stored: %v", got)

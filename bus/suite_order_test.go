@@ -1,4 +1,4 @@
-package bustest
+package bus_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -40,7 +41,7 @@ func testTwoAppenders(t *testing.T, f *fixture) {
 		)
 		for appender := range 2 {
 			both.Go(func() {
-				p, err := f.Append(f.ctx, Event("s", fmt.Sprintf("%d-%d", round, appender), "p"), nil, bus.LastSeq(last))
+				p, err := f.Append(f.ctx, bustest.Event("s", fmt.Sprintf("%d-%d", round, appender), "p"), nil, bus.LastSeq(last))
 				switch {
 				case err == nil:
 					wins.Add(1)
@@ -102,7 +103,7 @@ func (f *fixture) insist(id string) (seq uint64, conflicts int, err error) {
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return 0, conflicts, err
 		}
-		p, err := f.Append(f.ctx, Event("s", id, "p"), nil, bus.LastSeq(last.Seq))
+		p, err := f.Append(f.ctx, bustest.Event("s", id, "p"), nil, bus.LastSeq(last.Seq))
 		if errors.Is(err, bus.ErrConflict) {
 			conflicts++
 			continue

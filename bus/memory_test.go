@@ -1,22 +1,26 @@
-package bustest
+package bus_test
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"sync"
+	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/schemas"
 )
 
-// MaxPayload is the largest body the fake takes, that of an embedded server.
-const MaxPayload = 32 << 20
+// maxPayload is the largest body the fake takes, that of an embedded server.
+const maxPayload = 32 << 20
 
-// Memory is a log in memory. Its zero value is not usable; see NewMemory.
-type Memory struct {
+// memoryLog is a fake of the server's log. It keeps order, expectations, retries and
+// readers like a server; it has no durability, no roles, and remembers event ids for ever.
+type memoryLog struct {
 	mu      sync.Mutex
 	streams map[schemas.Stream]*memoryStream
 	grown   chan struct{} // closed and replaced at every append
@@ -29,22 +33,22 @@ type memoryStream struct {
 	bytes   uint64
 }
 
-// NewMemory returns an empty log. Like a server's, it has no streams before
+// newMemoryLog returns an empty log. Like a server's, it has no streams before
 // EnsureStreams.
-func NewMemory() *Memory {
-	return &Memory{streams: map[schemas.Stream]*memoryStream{}, grown: make(chan struct{})}
+func newMemoryLog() *memoryLog {
+	return &memoryLog{streams: map[schemas.Stream]*memoryStream{}, grown: make(chan struct{})}
 }
 
 // Refuse makes appends fail: fn sees every event and its error, unless nil, is
 // what Append returns; nothing is stored. nil takes all again.
-func (m *Memory) Refuse(fn func(schemas.Event) error) {
+func (m *memoryLog) Refuse(fn func(schemas.Event) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refuse = fn
 }
 
 // EnsureStreams creates the streams. Retention is not imitated.
-func (m *Memory) EnsureStreams(ctx context.Context, _ bus.Retention) error {
+func (m *memoryLog) EnsureStreams(ctx context.Context, _ bus.Retention) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range schemas.Streams() {
@@ -56,10 +60,10 @@ func (m *Memory) EnsureStreams(ctx context.Context, _ bus.Retention) error {
 }
 
 // Writer returns the way into the log.
-func (m *Memory) Writer(o bus.WriterOptions) *bus.Writer { return bus.NewWriter(m.Append, o) }
+func (m *memoryLog) Writer(o bus.WriterOptions) *bus.Writer { return bus.NewWriter(m.Append, o) }
 
 // Append does what bus.Append says.
-func (m *Memory) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e bus.Expect) (schemas.Position, error) {
+func (m *memoryLog) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e bus.Expect) (schemas.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return schemas.Position{}, context.Cause(ctx)
 	}
@@ -74,7 +78,7 @@ func (m *Memory) Append(ctx context.Context, main schemas.Event, also []schemas.
 			return schemas.Position{}, err
 		}
 	}
-	if len(message.Body) > MaxPayload {
+	if len(message.Body) > maxPayload {
 		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, bus.ErrTooLarge)
 	}
 	name := main.Aggregate.Kind.Stream()
@@ -154,7 +158,7 @@ func copyOf(r schemas.Record) schemas.Record {
 }
 
 // find runs fn on a stream under the lock.
-func (m *Memory) find(ctx context.Context, s schemas.Stream, fn func(*memoryStream) (schemas.Record, bool)) (schemas.Record, error) {
+func (m *memoryLog) find(ctx context.Context, s schemas.Stream, fn func(*memoryStream) (schemas.Record, bool)) (schemas.Record, error) {
 	if ctx.Err() != nil {
 		return schemas.Record{}, context.Cause(ctx)
 	}
@@ -172,7 +176,7 @@ func (m *Memory) find(ctx context.Context, s schemas.Stream, fn func(*memoryStre
 }
 
 // Tail does what bus.Conn.Tail does.
-func (m *Memory) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error] {
+func (m *memoryLog) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error] {
 	return func(yield func(schemas.Record, error) bool) {
 		if err := a.Check(); err != nil {
 			yield(schemas.Record{}, err)
@@ -195,7 +199,7 @@ func (m *Memory) Tail(ctx context.Context, a schemas.Aggregate, after uint64) it
 }
 
 // LastOf does what bus.Conn.LastOf does.
-func (m *Memory) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record, error) {
+func (m *memoryLog) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record, error) {
 	if err := a.Check(); err != nil {
 		return schemas.Record{}, err
 	}
@@ -209,7 +213,7 @@ func (m *Memory) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Recor
 }
 
 // Get does what bus.Conn.Get does.
-func (m *Memory) Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
+func (m *memoryLog) Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
 	return m.find(ctx, s, func(stream *memoryStream) (schemas.Record, bool) {
 		if seq == 0 || seq > uint64(len(stream.records)) {
 			return schemas.Record{}, false
@@ -219,7 +223,7 @@ func (m *Memory) Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas
 }
 
 // State does what bus.Conn.State does. Bytes counts bodies only.
-func (m *Memory) State(ctx context.Context, s schemas.Stream) (bus.StreamState, error) {
+func (m *memoryLog) State(ctx context.Context, s schemas.Stream) (bus.StreamState, error) {
 	if ctx.Err() != nil {
 		return bus.StreamState{}, context.Cause(ctx)
 	}
@@ -234,7 +238,7 @@ func (m *Memory) State(ctx context.Context, s schemas.Stream) (bus.StreamState, 
 }
 
 // Follow does what bus.Conn.Follow does.
-func (m *Memory) Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error {
+func (m *memoryLog) Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error {
 	if o.MaxBatch <= 0 {
 		o.MaxBatch = bus.DefaultBatch
 	}
@@ -270,7 +274,7 @@ func (m *Memory) Follow(ctx context.Context, s schemas.Stream, after uint64, o b
 	}
 }
 
-func (m *Memory) batch(s schemas.Stream, after uint64, o bus.FollowOptions, end uint64) (batch []schemas.Record, grown <-chan struct{}) {
+func (m *memoryLog) batch(s schemas.Stream, after uint64, o bus.FollowOptions, end uint64) (batch []schemas.Record, grown <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	records := m.streams[s].records
@@ -286,4 +290,35 @@ func (m *Memory) batch(s schemas.Stream, after uint64, o bus.FollowOptions, end 
 		size += len(r.Message.Body)
 	}
 	return batch, m.grown
+}
+
+func TestMemory(t *testing.T) {
+	keepsPromises(t, func(*testing.T) wholeLog { return newMemoryLog() })
+}
+
+func TestMemoryRefuses(t *testing.T) {
+	log := newMemoryLog()
+	if err := log.EnsureStreams(t.Context(), bus.Retention{}); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("disk on fire")
+	log.Refuse(func(e schemas.Event) error {
+		if e.ID == "2" {
+			return failure
+		}
+		return nil
+	})
+	for _, c := range []struct {
+		id   string
+		want error
+	}{{"1", nil}, {"2", failure}} {
+		if _, err := log.Append(t.Context(), bustest.Event("s", c.id, "p"), nil, bus.Any()); !errors.Is(err, c.want) {
+			t.Errorf("append %s: got %v, want %v", c.id, err, c.want)
+		}
+	}
+	log.Refuse(nil)
+	p, err := log.Append(t.Context(), bustest.Event("s", "2", "p"), nil, bus.LastSeq(1))
+	if err != nil || p.Seq != 2 {
+		t.Fatalf("after the refusals: %+v, %v", p, err)
+	}
 }

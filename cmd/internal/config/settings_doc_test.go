@@ -1,4 +1,4 @@
-package help
+package config
 
 import (
 	"flag"
@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/agent/verbs/outside"
 )
 
@@ -25,7 +24,7 @@ Every setting with its default and its meaning, made from the program's own sour
 
 An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on, but for what asks less of agents than what you accepted: that waits, however it came there, until you accept it with ` + "`writ approve settings`" + ` at a terminal of your own.
 
-Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/internal/config/help -update`" + `.
+Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/internal/config -update`" + `.
 `
 
 // comments maps "Type.Field" to what the source says of it.
@@ -144,13 +143,13 @@ func sentence(comment, field, key string) string {
 
 func document(t *testing.T) string {
 	var out strings.Builder
-	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect", "../../../../observer/observation", "../../../../bus",
-		"../../../../observer/agent/verbs/outside", "../../../../observer/agent/verbs/federation")
+	said := comments(t, ".", "../../../retrieval/artifact/strategy", "../../../enforcement/dialect", "../../../observer/observation", "../../../bus",
+		"../../../observer/agent/verbs/outside", "../../../observer/agent/verbs/federation")
 	out.WriteString(head)
 	out.WriteString("\n## config.yaml in the data directory\n\n[`writ help files`](files.md) says where that is.\n\n")
-	describe(t, &out, said, reflect.ValueOf(config.DefaultSettings()), "")
+	describe(t, &out, said, reflect.ValueOf(DefaultSettings()), "")
 	out.WriteString("\n## .writ/config.yaml in a project\n\nNo agent can write it. [`writ help gates`](../../../../enforcement/help/gates.md) explains what most of it is about.\n\n")
-	describe(t, &out, said, reflect.ValueOf(config.DefaultProject()), "")
+	describe(t, &out, said, reflect.ValueOf(DefaultProject()), "")
 	out.WriteString("\n## verbs.yaml in the data directory\n\n[`writ help agents`](../../../../observer/agent/vocabulary/help/agents.md) has an example.\n\n")
 	describe(t, &out, said, reflect.ValueOf(outside.Settings{}), "")
 	return out.String()
@@ -159,16 +158,16 @@ func document(t *testing.T) string {
 func TestSettingsAreThoseOfTheProgram(t *testing.T) {
 	want := document(t)
 	if *update {
-		if err := os.WriteFile("settings.md", []byte(want), 0o644); err != nil {
+		if err := os.WriteFile("help/settings.md", []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	committed, err := os.ReadFile("settings.md")
+	committed, err := os.ReadFile("help/settings.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.ReplaceAll(string(committed), "\r\n", "\n"); got != want {
-		t.Errorf("settings.md does not say what the source says; go test ./cmd/internal/config/help -update writes it")
+		t.Errorf("settings.md does not say what the source says; go test ./cmd/internal/config -update writes it")
 	}
 	// What is a name of the source alone helps nobody.
 	if odd := regexp.MustCompile(`\b(MaxTestTimeout|ErrSettings|DIALECT)\b|<`).FindAllString(want, -1); len(odd) > 0 {
