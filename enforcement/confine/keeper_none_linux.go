@@ -3,7 +3,10 @@
 package confine
 
 // keeper is not to be had on this architecture: sockets with a path are reached, and modes changed.
-type keeper struct{ above int }
+type keeper struct {
+	above    int
+	listener uintptr
+}
 
 const (
 	keeps      = false
