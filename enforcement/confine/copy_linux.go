@@ -19,7 +19,7 @@ var _ = copied // which onto calls
 func hearing() (heard, back uintptr)
 
 // hears is the descriptor that signals are written to.
-var hears uintptr
+var hears uintptr //nolint:unused // hear reads it
 
 // clone makes a copy. The memory stays one: to copy the tables of its pages, and each page
 // that one of them writes, takes longer than all that a copy does. Where a system makes no

@@ -312,3 +312,54 @@ func TestNamedPaths(t *testing.T) {
 	contains(t, out, "spec is reached through a link")
 	contains(t, out, "missing does not exist")
 }
+
+// TestJavaMakesTempFiles where a project lies in the temp folder that it takes: the folder
+// itself is closed then, and no variable of the system's names it another one.
+func TestJavaMakesTempFiles(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("java"); err != nil {
+		t.Skip("java is not installed")
+	}
+	t.Parallel()
+	for user, uid := range users() {
+		t.Run(user, func(t *testing.T) {
+			w := newWorld(t, uid)
+			script := `d=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.io.tmpdir = //p') && f=$(mktemp -p "$d") && rm "$f"`
+			if out, exit := w.result(w.plain("/bin/sh", "-c", script)); exit != 0 {
+				t.Fatalf("without the hold: %d, %s", exit, out)
+			}
+			for _, p := range []Profile{ReadOnly, Implementation} {
+				if out, exit := w.run(p, script); exit != 0 {
+					t.Errorf("%s: %d, %s", p, exit, out)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatTheUserWritesMeanwhileStays where the command may write nothing of the project:
+// what is protected was then changed by somebody else.
+func TestWhatTheUserWritesMeanwhileStays(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for profile, stays := range map[Profile]bool{ReadOnly: true, Implementation: false} {
+		w := newWorld(t, os.Geteuid())
+		settings := filepath.Join(w.project, ".writ", "config.yaml")
+		begun, edited := filepath.Join(w.temp, "begun"), filepath.Join(w.temp, "edited")
+		for _, pipe := range []string{begun, edited} {
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		go func() {
+			_, _ = os.ReadFile(begun)
+			w.write(settings, "fail: open\n")
+			_ = os.WriteFile(edited, nil, 0o600)
+		}()
+		out, exit := w.run(profile, "echo > "+begun+"; cat "+edited)
+		raw, err := os.ReadFile(settings)
+		if exit != 0 || err != nil || strings.Contains(out, RestoredPrefix) == stays || (string(raw) == "fail: open\n") != stays {
+			t.Errorf("%s: %d, %q, %v, %s", profile, exit, raw, err, out)
+		}
+	}
+}
