@@ -2,28 +2,29 @@
 
 #include "textflag.h"
 
-// func onto(flags, stack uintptr, ends *int32, s *startup, command uintptr) (pid uintptr)
-TEXT ·onto(SB), NOSPLIT|NOFRAME, $0-48
+// func onto(flags, stack uintptr, ends *int32, s *startup, command, entry uintptr) (pid uintptr)
+TEXT ·onto(SB), NOSPLIT|NOFRAME, $0-56
 	MOVQ flags+0(FP), DI
 	MOVQ stack+8(FP), SI
 	MOVQ ends+16(FP), DX
 	MOVQ s+24(FP), R12
 	MOVQ command+32(FP), R13
+	MOVQ entry+40(FP), R15
 	XORL R10, R10
 	XORL R8, R8
 	MOVL $56, AX // clone
 	SYSCALL
 	TESTQ AX, AX
 	JEQ  copy
-	MOVQ AX, pid+40(FP)
+	MOVQ AX, pid+48(FP)
 	RET
 
 copy:
 	XORL BP, BP
-	MOVQ R12, 0(SP)
-	MOVQ R13, 8(SP)
-	MOVQ $·copied(SB), AX
-	CALL AX
+	XORPS X15, X15
+	MOVQ R12, AX // where the language's own calls have their arguments
+	MOVQ R13, BX
+	CALL R15
 	INT  $3
 
 // func hearing() (heard, back uintptr)

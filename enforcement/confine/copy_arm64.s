@@ -2,27 +2,27 @@
 
 #include "textflag.h"
 
-// func onto(flags, stack uintptr, ends *int32, s *startup, command uintptr) (pid uintptr)
-TEXT ·onto(SB), NOSPLIT|NOFRAME, $0-48
+// func onto(flags, stack uintptr, ends *int32, s *startup, command, entry uintptr) (pid uintptr)
+TEXT ·onto(SB), NOSPLIT|NOFRAME, $0-56
 	MOVD flags+0(FP), R0
 	MOVD stack+8(FP), R1
 	MOVD ends+16(FP), R2
 	MOVD s+24(FP), R10
 	MOVD command+32(FP), R11
+	MOVD entry+40(FP), R12
 	MOVD $0, R3
 	MOVD $0, R4
 	MOVD $220, R8 // clone
 	SVC
 	CBZ  R0, copy
-	MOVD R0, pid+40(FP)
+	MOVD R0, pid+48(FP)
 	RET
 
 copy:
-	MOVD R10, 8(RSP)
-	MOVD R11, 16(RSP)
 	MOVD $0, R29
-	MOVD $·copied(SB), R1
-	CALL (R1)
+	MOVD R10, R0 // where the language's own calls have their arguments
+	MOVD R11, R1
+	CALL (R12)
 	BRK
 
 // func hearing() (heard, back uintptr)

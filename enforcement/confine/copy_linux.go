@@ -7,13 +7,11 @@ import (
 	"unsafe"
 )
 
-// onto makes a copy of this process that calls copied on a stack of its own, and returns
-// the copy's number or an error's, negated.
+// onto makes a copy of this process that calls entry with s and command, on a stack of its
+// own, and returns the copy's number or an error's, negated.
 //
 //go:noescape
-func onto(flags, stack uintptr, ends *int32, s *startup, command uintptr) (pid uintptr)
-
-var _ = copied // which onto calls
+func onto(flags, stack uintptr, ends *int32, s *startup, command, entry uintptr) (pid uintptr)
 
 // hearing are the addresses of what notes a signal, and of how it goes back.
 func hearing() (heard, back uintptr)
@@ -29,9 +27,9 @@ var hears uintptr //nolint:unused // hear reads it
 //go:nosplit
 func clone(flags uintptr, s *startup, command uintptr) (pid uintptr, errno syscall.Errno) {
 	stack := uintptr(unsafe.Pointer(&s.stacks)) + (command+1)*unsafe.Sizeof(s.stacks[0])
-	pid = onto(flags|cloneVM, stack&^15-64, &s.ends, s, command)
+	pid = onto(flags|cloneVM, stack&^15-64, &s.ends, s, command, s.entry)
 	if -pid == uintptr(syscall.EINVAL) {
-		pid = onto(flags, stack&^15-64, &s.ends, s, command)
+		pid = onto(flags, stack&^15-64, &s.ends, s, command, s.entry)
 	}
 	if int(pid) < 0 {
 		return 0, syscall.Errno(-pid)
