@@ -3,10 +3,7 @@
 package confine
 
 // keeper is not to be had on this architecture: sockets with a path are reached, and modes changed.
-type keeper struct {
-	above    int
-	listener uintptr
-}
+type keeper struct{ above int }
 
 const (
 	keeps      = false

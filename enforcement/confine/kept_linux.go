@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -35,7 +36,6 @@ const (
 // startup is what the copies need.
 type startup struct {
 	parent, report       uintptr
-	entry                uintptr         // where copied is
 	listener, legacy     uintptr         // reserved for what listenerFd and legacyFd become
 	rules                int             // of Landlock, -1 for none
 	nice                 uintptr         // how little of the processor the command asks for
@@ -49,10 +49,6 @@ type startup struct {
 	again                []*byte // the arguments of the program that keeps what is left
 	awaited              uint64  // signals
 	order                [4]byte
-	usual                action // of a signal
-	blocked              uint64 // signals that are, by whoever asked
-	ends                 int32  // a descriptor that tells the end of the process between
-	stacks               [2][8192]byte
 }
 
 // filterProgram is struct sock_fprog.
@@ -84,12 +80,8 @@ const (
 	seccompNewListener = 1 << 3
 	seccompKillable    = 1 << 5 // WAIT_KILLABLE_RECV, since Linux 5.19
 
-	cloneVM    = 0x100
 	cloneFiles = 0x400
 	clonePidfd = 0x1000
-	cloneVfork = 0x4000 // whoever makes the copy waits until it has become a program
-
-	setMask = 2 // SIG_SETMASK
 
 	prSetPdeathsig = 1
 	parentGone     = syscall.SIGPWR // tells the copy that stays that this process is gone
@@ -105,6 +97,9 @@ func beforeFork()
 //go:linkname afterFork syscall.runtime_AfterFork
 func afterFork()
 
+//go:linkname afterForkInChild syscall.runtime_AfterForkInChild
+func afterForkInChild()
+
 // fork makes the copy that stays, and returns its number and a descriptor that
 // tells its end.
 //
@@ -112,22 +107,32 @@ func afterFork()
 //go:norace
 //go:nosplit
 func fork(s *startup) (pid int, ends int32, errno syscall.Errno) {
-	s.ends = -1 // what a kernel leaves that has no such descriptors
 	beforeFork()
-	copied, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles|clonePidfd, s, 0)
-	afterFork()
-	return int(copied), s.ends, errno
-}
-
-// copied is what a copy does: the one that stays, and that which becomes the command.
-//
-//go:norace
-//go:nosplit
-func copied(s *startup, command uintptr) {
-	if command != 0 {
+	ends = -1 // what a kernel leaves that has no such descriptors
+	copied, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles|clonePidfd, &ends)
+	if copied != 0 || errno != 0 {
+		afterFork()
+		return int(copied), ends, errno
+	}
+	// One after the other, not one within the other: what may not grow the stack has
+	// less than 800 bytes of it, and frames are largest on arm64.
+	command := s.begin()
+	if command == 0 {
 		s.become()
 	}
-	s.stay()
+	s.stay(command)
+	return 0, 0, 0
+}
+
+//go:norace
+//go:nosplit
+func clone(flags uintptr, ends *int32) (pid uintptr, errno syscall.Errno) {
+	if runtime.GOARCH == "s390x" {
+		pid, _, errno = syscall.RawSyscall6(syscall.SYS_CLONE, 0, flags, uintptr(unsafe.Pointer(ends)), 0, 0, 0)
+		return pid, errno
+	}
+	pid, _, errno = syscall.RawSyscall6(syscall.SYS_CLONE, flags, 0, uintptr(unsafe.Pointer(ends)), 0, 0, 0)
+	return pid, errno
 }
 
 // tell writes one word for whoever waits.
@@ -148,18 +153,27 @@ func (s *startup) fail(what uint32, errno syscall.Errno) {
 	}
 }
 
+// begin makes the copy that becomes the command, and returns its number, in that copy
+// 0.
+//
+//go:norace
+//go:nosplit
+func (s *startup) begin() (command uintptr) {
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles, nil)
+	if errno != 0 {
+		s.fail(toldNoStart, errno)
+	}
+	return command
+}
+
 // stay waits for the end of the command, and of all it started. Signals reach none of
 // its code: they are blocked, and two are asked for.
 //
 //go:norace
 //go:nosplit
-func (s *startup) stay() {
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(parentGone), 0)
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
-	command, errno := clone(uintptr(syscall.SIGCHLD)|cloneFiles|cloneVfork, s, 1)
-	if errno != 0 {
-		s.fail(toldNoStart, errno)
-	}
+func (s *startup) stay(command uintptr) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 	s.tell(toldBegun, uint32(command))
 	var how uint32
@@ -228,8 +242,6 @@ func (s *startup) become() {
 			_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
 		}
 	}
-	// Nobody needs to look into those whose memory this is, and the command has its own.
-	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 	if s.dir != nil {
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_CHDIR, uintptr(unsafe.Pointer(s.dir)), 0, 0); errno != 0 {
 			s.fail(toldNoStart, errno)
@@ -241,7 +253,7 @@ func (s *startup) become() {
 	if s.files != nil {
 		_, _, _ = syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_NOFILE, uintptr(unsafe.Pointer(s.files)), 0, 0, 0)
 	}
-	s.unblock()
+	afterForkInChild()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(s.program)), uintptr(unsafe.Pointer(&s.args[0])), uintptr(unsafe.Pointer(&s.vars[0])))
 	s.fail(toldNoStart, errno)
 }
@@ -311,10 +323,6 @@ func install(program *filterProgram, flags uintptr) (listener uintptr, errno sys
 func prepared(o Options, l limits, rules *ruleset, program string, began int64) (*startup, error) {
 	s := &startup{parent: uintptr(os.Getpid()), rules: -1, files: hostsFiles(), awaited: 1<<(syscall.SIGCHLD-1) | 1<<(parentGone-1)}
 	copy(s.order[:], foremost)
-	// By its name an assembler calls what calls it, in which the race detector makes notes.
-	enter := copied
-	s.entry = **(**uintptr)(unsafe.Pointer(&enter))
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, setMask, 0, uintptr(unsafe.Pointer(&s.blocked)), unsafe.Sizeof(s.blocked), 0, 0)
 	if above, _, errno := syscall.RawSyscall(syscall.SYS_GETPRIORITY, 0, 0, 0); errno == 0 {
 		s.nice = uintptr(min(20-int(above)+humbler, 19)) // the call counts from 1 for what is nicest
 	}
@@ -375,9 +383,7 @@ func hostsFiles() *syscall.Rlimit {
 // keepLeft keeps what a command left running, in the place of the process that ran it,
 // until nothing is left.
 func keepLeft(o Options) {
-	for _, s := range caught {
-		signal.Ignore(s)
-	}
+	signal.Ignore(append(passed, typed...)...)
 	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
 	if o.Whole {                // its host ended whoever would have ended what is left
 		endAll(os.Getpid())

@@ -188,7 +188,7 @@ func limitsOf(o Options) limits {
 func (l *limits) java(o Options, dir string) {
 	const options = "JAVA_TOOL_OPTIONS"
 	if usual := real(tempFolders[0]); !slices.Contains(slices.Concat(l.write, l.around), usual) {
-		l.vars = append(l.vars, options+"="+trimmed(o.getenv(options)+" -Djava.io.tmpdir="+dir))
+		l.vars = append(l.vars, options+"="+trimmed(o.getenv(options)+" '-Djava.io.tmpdir="+dir+"'"))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -25,6 +27,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 		keepLeft(o)
 		return 0, nil
 	}
+	runtime.LockOSThread() // a copy is told when the thread ends that made it
 	above := os.Getppid()
 	abi, why := Supported()
 	if abi == 0 && !o.BestEffort {
@@ -39,19 +42,19 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	}
 	made := place(o)
 	defer made.remove()
-	guard := &Guarded{} // of nothing, where the kernel has nothing of the project written
-	if o.Profile == Implementation || o.Git || len(o.Write)+len(o.Make) > 0 || abi < abiScoped || !keeps {
-		guard = Guard(o.Project, nil)
-	}
+	guard := Guard(o.Project, nil)
 	defer guard.Close()
-	c := &command{whole: o.Whole, calls: -1, signals: int32(catch(caught))} // before the command can be heard of, so that none is lost
+	caught := make(chan os.Signal, 8)
+	catch(caught, passed) // before the command can be heard of, so that none is lost
+	c := &command{}
 	if err := c.start(o, abi, program); err != nil {
 		return ExitFor(err), err
 	}
+	catch(caught, typed)
 	if o.Whole {
 		go endWithParent(above, c.copy)
 	}
-	exit, err = c.ending()
+	exit, err = c.ending(caught, o.Whole)
 	if err != nil {
 		return ExitFor(err), wrong("confine: "+o.Args[0], err)
 	}
@@ -89,20 +92,12 @@ type command struct {
 	keeper  *keeper
 	copy    int    // the process between this one and the command
 	ends    int32  // a descriptor that tells its end
-	calls   int32  // one that tells of the command's first call to the keeper, -1 before and after it
-	signals int32  // one that the signals to pass on are read from
 	reports [2]int // what it tells
-	begun   int    // the command's process, 0 before it is told
-	whole   bool
-	left    bool // something runs that the command started
+	left    bool   // something runs that the command started
 
 	ended     bool // that process did, without a word
 	dispersed bool // all was ended, since there was too much of it
 }
-
-// copies are what those of this process work in. Where they share its memory nothing of it
-// may be used again.
-var copies []*startup
 
 // start makes a command's limits, and the copy of this process under which it begins.
 func (c *command) start(o Options, abi int, program string) error {
@@ -139,7 +134,8 @@ func (c *command) start(o Options, abi int, program string) error {
 	syscall.ForkLock.Lock()
 	pid, ends, errno := fork(s)
 	syscall.ForkLock.Unlock()
-	copies = append(copies, s)
+	runtime.KeepAlive(s)
+	_ = prctl(prSetDumpable, 0) // nobody needs to look into it
 	if errno != 0 {
 		return wrong("confine: start the process that keeps the command", errno)
 	}
@@ -149,42 +145,22 @@ func (c *command) start(o Options, abi int, program string) error {
 
 // hear waits for what the copies tell. ok is false once the one that stays has ended.
 func (c *command) hear() (what uint32, number int, ok bool) {
-	for gone := false; ; {
-		look := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}, {fd: c.calls, want: pollIn}, {fd: -1, want: pollIn}}
-		if c.begun != 0 {
-			look[3].fd = c.signals
-		}
-		most := watching
-		if gone {
-			most = 0
-		}
+	look, most := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}}, watching
+	for {
 		switch errno := poll(look, most); {
 		case errno == syscall.EINTR:
 			continue
 		case errno != 0:
 			return 0, 0, false
-		}
-		if look[2].found&pollIn != 0 {
-			c.keeper.begin()
-		}
-		if look[2].found != 0 { // or everybody is gone
-			c.calls = -1
-		}
-		if look[3].found != 0 {
-			c.pass()
-		}
-		if look[1].found != 0 { // Linux 5.2 has such descriptors, and they tell nothing
-			c.ends = -1
-		}
-		if look[0].found == 0 {
-			if gone {
-				return 0, 0, false
+		case look[0].found == 0 && most == 0:
+			return 0, 0, false
+		case look[0].found == 0:
+			if ended, _ := syscall.Wait4(c.copy, nil, syscall.WNOHANG, nil); ended == c.copy {
+				most = 0 // what it told last may have come after this look
 			}
-			if look[2].found != 0 || look[3].found != 0 {
-				continue
+			if look[1].found != 0 { // Linux 5.2 has such descriptors, and they tell nothing
+				look[1].fd, look[1].found = -1, 0
 			}
-			ended, _ := syscall.Wait4(c.copy, nil, syscall.WNOHANG, nil)
-			gone = ended == c.copy // what it told last came after this look
 			c.dispersed = disperse(c.copy) || c.dispersed
 			continue
 		}
@@ -197,7 +173,7 @@ func (c *command) hear() (what uint32, number int, ok bool) {
 }
 
 // ending passes signals on until the command ends.
-func (c *command) ending() (exit int, err error) {
+func (c *command) ending(signals <-chan os.Signal, whole bool) (exit int, err error) {
 	for {
 		what, number, ok := c.hear()
 		switch {
@@ -211,10 +187,10 @@ func (c *command) ending() (exit int, err error) {
 		case !ok:
 			return 0, err
 		case what == toldBegun:
-			c.begun = number
-			_ = prctl(prSetDumpable, 0) // where a copy has memory of its own
+			go c.pass(number, signals, whole)
 		case what == toldLaid:
-			c.keeper.above, c.calls = c.copy, int32(c.keeper.listener)
+			c.keeper.above = c.copy
+			c.keeper.begin()
 		case what == toldEnded || what == toldLeft:
 			c.left = what == toldLeft
 			return exitOf(syscall.WaitStatus(number)), err
@@ -237,16 +213,15 @@ func exitOf(status syscall.WaitStatus) int {
 
 // pass hands signals on to the command, but those that the keyboard sends it as well.
 // Where nothing of it may be left, SIGTERM ends all.
-func (c *command) pass() {
-	var numbers [8]byte
-	n, _ := syscall.Read(int(c.signals), numbers[:])
-	for _, number := range numbers[:max(n, 0)] {
-		switch s := syscall.Signal(number); {
-		case (s == syscall.SIGINT || s == syscall.SIGQUIT) && hasKeyboard():
-		case c.whole && s == syscall.SIGTERM:
+func (c *command) pass(pid int, signals <-chan os.Signal, whole bool) {
+	for s := range signals {
+		number, ok := s.(syscall.Signal)
+		switch {
+		case !ok || (number == syscall.SIGINT || number == syscall.SIGQUIT) && hasKeyboard():
+		case whole && number == syscall.SIGTERM:
 			kill(descendantsOf(c.copy))
 		default:
-			_ = syscall.Kill(c.begun, s)
+			_ = syscall.Kill(pid, number)
 		}
 	}
 }
@@ -293,10 +268,24 @@ func find(o Options) (string, error) {
 	return "", wrong("confine: "+name, ErrNotFound)
 }
 
-// caught are the signals that are passed on: those that are sent to one process to tell it
-// something. Those of the keyboard reach the whole group, so that they are only kept from
-// ending this process before the command.
-var caught = []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR2}
+// passed are the signals that are sent to one process to tell it something.
+var passed = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1}
+
+// typed are those of the keyboard, which reach the whole group, so that they are
+// only kept from ending this process before the command, and one that little is
+// told by. Each that is caught takes time, so these are while the command starts:
+// one that comes before ends both, as it would end the command.
+var typed = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR2}
+
+// catch keeps signals that are to be passed on.
+func catch(signals chan os.Signal, which []os.Signal) {
+	for _, s := range which {
+		// One that was ignored stays so, as nohup wants it.
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+}
 
 // hasKeyboard reports whether this process's group gets the keyboard's signals.
 func hasKeyboard() bool {

@@ -324,7 +324,10 @@ func TestJavaMakesTempFiles(t *testing.T) {
 	for user, uid := range users() {
 		t.Run(user, func(t *testing.T) {
 			w := newWorld(t, uid)
-			script := `d=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.io.tmpdir = //p') && f=$(mktemp -p "$d") && rm "$f"`
+			w.temp += " of two words"
+			w.write(filepath.Join(w.temp, "other"), "")
+			w.own()
+			script := `d=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.io.tmpdir = //p') && [ -n "$d" ] && f=$(mktemp -p "$d") && rm "$f"`
 			if out, exit := w.result(w.plain("/bin/sh", "-c", script)); exit != 0 {
 				t.Fatalf("without the hold: %d, %s", exit, out)
 			}
@@ -337,29 +340,57 @@ func TestJavaMakesTempFiles(t *testing.T) {
 	}
 }
 
-// TestWhatTheUserWritesMeanwhileStays where the command may write nothing of the project:
-// what is protected was then changed by somebody else.
-func TestWhatTheUserWritesMeanwhileStays(t *testing.T) {
+// TestWhatIsProtectedIsPutBackWhereNothingIsWritten: a closed profile has nothing of the
+// project written, and what is protected is reached all the same by a second name, where a
+// repository lies in a temp folder, and by its mode where the kernel asks somebody else.
+func TestWhatIsProtectedIsPutBackWhereNothingIsWritten(t *testing.T) {
 	needLandlock(t)
-	t.Parallel()
-	for profile, stays := range map[Profile]bool{ReadOnly: true, Implementation: false} {
-		w := newWorld(t, os.Geteuid())
-		settings := filepath.Join(w.project, ".writ", "config.yaml")
-		begun, edited := filepath.Join(w.temp, "begun"), filepath.Join(w.temp, "edited")
-		for _, pipe := range []string{begun, edited} {
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
+	for _, program := range []string{"python3", "git"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
 		}
-		go func() {
-			_, _ = os.ReadFile(begun)
-			w.write(settings, "fail: open\n")
-			_ = os.WriteFile(edited, nil, 0o600)
-		}()
-		out, exit := w.run(profile, "echo > "+begun+"; cat "+edited)
-		raw, err := os.ReadFile(settings)
-		if exit != 0 || err != nil || strings.Contains(out, RestoredPrefix) == stays || (string(raw) == "fail: open\n") != stays {
-			t.Errorf("%s: %d, %q, %v, %s", profile, exit, raw, err, out)
+	}
+	t.Parallel()
+	const asked = `import ctypes, os, sys
+class program(ctypes.Structure): _fields_ = [('size', ctypes.c_ushort), ('list', ctypes.c_char_p)]
+number = {'x86_64': 317}.get(os.uname().machine, 277)
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+if ctypes.CDLL(None).syscall(number, 1, 8, ctypes.byref(program(1, b'\x06\0\0\0\0\0\xff\x7f'))) < 0: sys.exit('not asked')
+os.set_inheritable(3, True)
+os.execv(sys.argv[1], sys.argv[1:])
+`
+	for name, c := range map[string]struct{ before, script, hook string }{
+		"a second name":                 {`ln $P/.git/hooks/pre-commit $T/l`, `echo pwned > $T/l`, ".git/hooks/pre-commit"},
+		"a repository in a temp folder": {`git init -q $T/main && cd $T/main && git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x && git worktree add -q $T/w && rm -r $P/.git && mv $T/w/.git $P/.git && echo $P/.git > .git/worktrees/w/gitdir && echo kept > .git/hooks/pre-commit`, `echo pwned > $T/main/.git/hooks/pre-commit`, "../temp/main/.git/hooks/pre-commit"},
+		"somebody else is asked":        {"", `chmod 600 .git/hooks/pre-commit && touch $T/changed`, ".git/hooks/pre-commit"},
+	} {
+		for user, uid := range users() {
+			t.Run(user+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, uid)
+				if out, exit := w.result(w.plain("/bin/sh", "-ec", c.before)); exit != 0 {
+					t.Fatal(out)
+				}
+				hook := filepath.Join(w.project, c.hook)
+				look := func() string {
+					raw, err := os.ReadFile(hook)
+					info, statErr := os.Stat(hook)
+					if err := errors.Join(err, statErr); err != nil {
+						t.Fatal(err)
+					}
+					return info.Mode().String() + " " + string(raw)
+				}
+				before := look()
+				command := w.confined(w.options(ReadOnly, "/bin/sh", "-ec", c.script))
+				if c.before == "" {
+					command = w.plain("/usr/bin/env", append([]string{"python3", "-c", asked}, command.Args...)...)
+				}
+				out, _ := w.result(command)
+				contains(t, out, RestoredPrefix)
+				if after := look(); after != before {
+					t.Errorf("%s, it was %s\n%s", after, before, out)
+				}
+			})
 		}
 	}
 }
