@@ -30,10 +30,11 @@ type attack struct {
 const othersPriority = `python3 -c "
 import ctypes, os
 libc, outside = ctypes.CDLL(None), int(open('/proc/%d/stat' % os.getppid()).read().split()[3])
-zero, mask = ctypes.create_string_buffer(64), ctypes.create_string_buffer(b'\xff' * 128)
+zero, mask, before = ctypes.create_string_buffer(64), ctypes.create_string_buffer(b'\xff' * 128), os.getpriority(0, 0)
 for call in (lambda: libc.setpriority(0, outside, 19), lambda: libc.sched_setscheduler(outside, 5, zero), lambda: libc.sched_setaffinity(outside, 128, mask),
     lambda: libc.syscall({'x86_64': 251}.get(os.uname().machine, 30), 1, outside, 3 << 13), lambda: libc.setpriority(1, 0, 19)):
     if call() == 0: open(os.environ['T'] + '/pwned', 'w')
+libc.sched_setscheduler(outside, 0, zero), libc.setpriority(0, outside, before), libc.setpriority(1, 0, before) # the tests go on
 "`
 
 var attacks = []attack{
@@ -144,7 +145,7 @@ for request in 0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb, 0x541d:
 "`},
 	{name: "flags of a file", profile: ReadOnly, needs: "python3", script: `python3 -c "
 import errno, fcntl, os
-for request in 0x40086602, 0x401c5820: # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
+for request in 0x40086602, 0x401c5820, 0x40086604, 0x40087602, 0x40047211: # FS_IOC_SETFLAGS, FSSETXATTR, ext4's and others' SETVERSION, FAT_IOCTL_SET_ATTRIBUTES
     try: fcntl.ioctl(os.open('/dev/null', 0), request, bytes(28))
     except OSError as e:
         if e.errno != errno.EOPNOTSUPP: open(os.environ['T'] + '/pwned', 'w')

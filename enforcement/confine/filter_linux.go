@@ -24,8 +24,8 @@ const (
 
 	ioctlPeer = 0x5441 // TIOCGPTPEER opens the other end of a terminal
 
-	ioctlFlags   = 0x40086602 // FS_IOC_SETFLAGS, by which chattr works
-	ioctlFsxattr = 0x401c5820 // FS_IOC_FSSETXATTR
+	ioctlGives  = 0x4000ff00 // of a request, its kind and that something is given with it
+	ioctlExtent = 0xc020660b // FS_IOC_FIEMAP, which reads
 
 	ioctlVerity = 0x40806685 // FS_IOC_ENABLE_VERITY closes a file to writers for good
 
@@ -40,6 +40,11 @@ var keys = []uint32{0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb, 0x541d}
 // folders, without asking Landlock: BTRFS_IOC_SNAP_CREATE, SUBVOL_CREATE, SNAP_DESTROY,
 // SNAP_CREATE_V2, SUBVOL_CREATE_V2, SNAP_DESTROY_V2 and SUBVOL_SETFLAGS.
 var subvolumes = []uint32{0x50009401, 0x5000940e, 0x5000940f, 0x50009417, 0x50009418, 0x5000943f, 0x4008941a}
+
+// settings are the kinds of requests by which file systems change what a file is besides its
+// content – flags, numbers, DOS' attributes – for whoever owns it, opened for reading or not:
+// those of ext4 and most others, XFS', of versions and FAT's.
+var settings = []uint32{'f' << 8, 'X' << 8, 'v' << 8, 'r' << 8}
 
 // attributes are the calls that change extended attributes.
 var attributes = []uintptr{
@@ -107,11 +112,14 @@ func filter(keep, modes bool) []instruction {
 	for _, request := range slices.Concat([]uint32{ioctlSTI, ioctlLinux, ioctlVerity}, keys, subvolumes) {
 		requests = append(requests, instruction{equal, 0, 1, request}, refuse(syscall.EPERM))
 	}
-	if modes {
-		requests = append(requests, instruction{equal, 0, 1, ioctlFlags}, refuse(syscall.EOPNOTSUPP), instruction{equal, 0, 1, ioctlFsxattr}, refuse(syscall.EOPNOTSUPP))
-	}
 	if keep && modes {
 		requests = append(requests, instruction{equal, 0, 1, ioctlPeer}, notify)
+	}
+	if modes {
+		requests = append(requests, instruction{equal, 0, 1, ioctlExtent}, allow, instruction{and, 0, 0, ioctlGives})
+		for _, kind := range settings {
+			requests = append(requests, instruction{equal, 0, 1, 0x40000000 | kind}, refuse(syscall.EOPNOTSUPP))
+		}
 	}
 	on(syscall.SYS_IOCTL, append(requests, allow)...)
 	on(syscall.SYS_FCNTL, instruction{load, 0, 0, secondAt}, instruction{equal, 0, 1, syscall.F_SETLEASE}, refuse(syscall.EPERM), allow)

@@ -145,16 +145,18 @@ func (c *command) start(o Options, abi int, program string) error {
 
 // hear waits for what the copies tell. ok is false once the one that stays has ended.
 func (c *command) hear() (what uint32, number int, ok bool) {
-	look := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}}
+	look, most := []looked{{fd: int32(c.reports[0]), want: pollIn}, {fd: c.ends, want: pollIn}}, watching
 	for {
-		switch errno := poll(look, watching); {
+		switch errno := poll(look, most); {
 		case errno == syscall.EINTR:
 			continue
 		case errno != 0:
 			return 0, 0, false
+		case look[0].found == 0 && most == 0:
+			return 0, 0, false
 		case look[0].found == 0:
 			if ended, _ := syscall.Wait4(c.copy, nil, syscall.WNOHANG, nil); ended == c.copy {
-				return 0, 0, false
+				most = 0 // what it told last may have come after this look
 			}
 			if look[1].found != 0 { // Linux 5.2 has such descriptors, and they tell nothing
 				look[1].fd, look[1].found = -1, 0

@@ -312,3 +312,85 @@ func TestNamedPaths(t *testing.T) {
 	contains(t, out, "spec is reached through a link")
 	contains(t, out, "missing does not exist")
 }
+
+// TestJavaMakesTempFiles where a project lies in the temp folder that it takes: the folder
+// itself is closed then, and no variable of the system's names it another one.
+func TestJavaMakesTempFiles(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("java"); err != nil {
+		t.Skip("java is not installed")
+	}
+	t.Parallel()
+	for user, uid := range users() {
+		t.Run(user, func(t *testing.T) {
+			w := newWorld(t, uid)
+			w.temp += " of two words"
+			w.write(filepath.Join(w.temp, "other"), "")
+			w.own()
+			script := `d=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.io.tmpdir = //p') && [ -n "$d" ] && f=$(mktemp -p "$d") && rm "$f"`
+			if out, exit := w.result(w.plain("/bin/sh", "-c", script)); exit != 0 {
+				t.Fatalf("without the hold: %d, %s", exit, out)
+			}
+			for _, p := range []Profile{ReadOnly, Implementation} {
+				if out, exit := w.run(p, script); exit != 0 {
+					t.Errorf("%s: %d, %s", p, exit, out)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatIsProtectedIsPutBackWhereNothingIsWritten: a closed profile has nothing of the
+// project written, and what is protected is reached all the same by a second name, where a
+// repository lies in a temp folder, and by its mode where the kernel asks somebody else.
+func TestWhatIsProtectedIsPutBackWhereNothingIsWritten(t *testing.T) {
+	needLandlock(t)
+	for _, program := range []string{"python3", "git"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(program + " is not installed")
+		}
+	}
+	t.Parallel()
+	const asked = `import ctypes, os, sys
+class program(ctypes.Structure): _fields_ = [('size', ctypes.c_ushort), ('list', ctypes.c_char_p)]
+number = {'x86_64': 317}.get(os.uname().machine, 277)
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
+if ctypes.CDLL(None).syscall(number, 1, 8, ctypes.byref(program(1, b'\x06\0\0\0\0\0\xff\x7f'))) < 0: sys.exit('not asked')
+os.set_inheritable(3, True)
+os.execv(sys.argv[1], sys.argv[1:])
+`
+	for name, c := range map[string]struct{ before, script, hook string }{
+		"a second name":                 {`ln $P/.git/hooks/pre-commit $T/l`, `echo pwned > $T/l`, ".git/hooks/pre-commit"},
+		"a repository in a temp folder": {`git init -q $T/main && cd $T/main && git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x && git worktree add -q $T/w && rm -r $P/.git && mv $T/w/.git $P/.git && echo $P/.git > .git/worktrees/w/gitdir && echo kept > .git/hooks/pre-commit`, `echo pwned > $T/main/.git/hooks/pre-commit`, "../temp/main/.git/hooks/pre-commit"},
+		"somebody else is asked":        {"", `chmod 600 .git/hooks/pre-commit && touch $T/changed`, ".git/hooks/pre-commit"},
+	} {
+		for user, uid := range users() {
+			t.Run(user+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, uid)
+				if out, exit := w.result(w.plain("/bin/sh", "-ec", c.before)); exit != 0 {
+					t.Fatal(out)
+				}
+				hook := filepath.Join(w.project, c.hook)
+				look := func() string {
+					raw, err := os.ReadFile(hook)
+					info, statErr := os.Stat(hook)
+					if err := errors.Join(err, statErr); err != nil {
+						t.Fatal(err)
+					}
+					return info.Mode().String() + " " + string(raw)
+				}
+				before := look()
+				command := w.confined(w.options(ReadOnly, "/bin/sh", "-ec", c.script))
+				if c.before == "" {
+					command = w.plain("/usr/bin/env", append([]string{"python3", "-c", asked}, command.Args...)...)
+				}
+				out, _ := w.result(command)
+				contains(t, out, RestoredPrefix)
+				if after := look(); after != before {
+					t.Errorf("%s, it was %s\n%s", after, before, out)
+				}
+			})
+		}
+	}
+}
