@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"syscall"
-	"unsafe"
 )
 
 // What path/filepath does, as Linux has it: see doc.go for why it is not
@@ -34,9 +33,6 @@ func withoutLinks(p string) (string, error) { return follow(p, nil) }
 // follow is withoutLinks. It ends with errLaid at a link that lies in one of the
 // folders of loose, or below one.
 func follow(p string, loose []string) (string, error) {
-	if straight(p) {
-		return clean(p), nil
-	}
 	at, links := "/", 0
 	for rest := split(clean(p), '/'); len(rest) > 0; {
 		name := rest[0]
@@ -73,20 +69,4 @@ func follow(p string, loose []string) (string, error) {
 		rest = append(split(target, '/'), rest...)
 	}
 	return at, nil
-}
-
-// straight reports whether a path exists and has no link, which the system tells at once
-// since Linux 5.6.
-func straight(p string) bool {
-	name, err := syscall.BytePtrFromString(clean(p))
-	if err != nil {
-		return false
-	}
-	how := [3]uint64{openPath | syscall.O_CLOEXEC, 0, resolveNoSymlinks} // struct open_how
-	fd, _, errno := syscall.RawSyscall6(sysOpenat2, 0, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
-	if errno != 0 {
-		return false
-	}
-	_, _, _ = syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0) // it was not read
-	return true
 }

@@ -64,9 +64,7 @@ const (
 
 	capVersion3 = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
 
-	openPath          = 0x200000 // O_PATH
-	sysOpenat2        = 437
-	resolveNoSymlinks = 4 // RESOLVE_NO_SYMLINKS
+	openPath = 0x200000 // O_PATH
 
 	clockRealtimeCoarse = 5
 )
