@@ -151,7 +151,8 @@ func ignoredIn(root string, counts bool) func(dir string) bool {
 	text, err := ReadFile(filepath.Join(root, ".gitignore"))
 	rules := gitignore.Parse(string(text))
 	return func(dir string) bool {
-		rule, found := rules.Match(filepath.ToSlash(dir[len(root)+1:]), true)
+		name, _ := filepath.Rel(root, dir) // one is made of the other
+		rule, found := rules.Match(filepath.ToSlash(name), true)
 		return counts && err == nil && found && !rule.Include
 	}
 }

@@ -176,6 +176,10 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 		if strings.Join(languages, " ") != c.languages || strings.Join(subjects, " ") != c.subjects {
 			t.Errorf("%s: languages %v, technologies %v", name, languages, subjects)
 		}
+		t.Chdir(root)
+		if here, subjectsHere := Uses("./"); !slices.Equal(here, languages) || !slices.Equal(subjectsHere, subjects) {
+			t.Errorf("%s, from inside: languages %v, technologies %v", name, here, subjectsHere)
+		}
 	}
 }
 
