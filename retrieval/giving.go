@@ -130,9 +130,9 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 		evOne: 1, evCosine: c.cosine, evTop: s.top,
 		evWorth: math.Log1p(s.ix.worth(proof)), evCoverage: c.coverage,
 		evSubject: s.subject,
-		evOwn:     indicate(own), evForeign: indicate(specific && !own),
-		evMethod: indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
-		evNamed:  indicate(named), evTask: s.task, evRelated: s.related(c.doc),
+		evOwn:     Indicate(own), evForeign: Indicate(specific && !own),
+		evMethod: Indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
+		evNamed:  Indicate(named), evTask: s.task, evRelated: s.related(c.doc),
 	}
 	if named {
 		e[evNames] = math.Log1p(s.ix.worth(s.names.Score(c.doc)))
@@ -209,7 +209,8 @@ const (
 	methodDomain = "process"
 )
 
-func indicate(b bool) float64 {
+// Indicate is 1 of what holds, else 0.
+func Indicate(b bool) float64 {
 	if b {
 		return 1
 	}

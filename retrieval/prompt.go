@@ -75,7 +75,7 @@ const (
 // parts are the form as numbers.
 func (f form) parts() [formParts]float64 {
 	return [formParts]float64{
-		formScale * indicate(f.question), formScale * indicate(f.aside), formScale * indicate(f.chore), formScale * indicate(f.mark),
+		formScale * Indicate(f.question), formScale * Indicate(f.aside), formScale * Indicate(f.chore), formScale * Indicate(f.mark),
 	}
 }
 

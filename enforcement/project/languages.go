@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/schemas/gitignore"
 	"github.com/writbus/writ/schemas/language"
 )
 
@@ -112,14 +113,16 @@ func LanguagesOf(root string) []string {
 // files at a project's root tell, and the technologies that those of its folders
 // do. The folders tell languages, too, where the root tells none or is that of a
 // workspace, and elsewhere those that sources in them are written in; where no
-// manifest does, what the files are written in counts.
+// manifest does, what the files are written in counts. What a project with a
+// manifest at its root keeps out of git is not its own.
 func Uses(root string) (languages, subjects []string) {
 	top := read(root)
 	languages, subjects, written := top.languages, top.subjects, top.written
 	var below []string
-	level := top.folders
+	level, ignored := top.folders, ignoredIn(root, len(languages) > 0)
 	for depth, left := 0, mostFolders; depth < 2; depth++ {
 		var next []string
+		level = slices.DeleteFunc(level, ignored)
 		for _, dir := range level[:min(left, len(level))] {
 			left--
 			part := read(dir)
@@ -141,6 +144,17 @@ func Uses(root string) (languages, subjects []string) {
 	slices.Sort(languages)
 	slices.Sort(subjects)
 	return slices.Compact(languages), slices.Compact(subjects)
+}
+
+// ignoredIn tells the folders that a root's .gitignore leaves out, if it counts.
+func ignoredIn(root string, counts bool) func(dir string) bool {
+	text, err := ReadFile(filepath.Join(root, ".gitignore"))
+	rules := gitignore.Parse(string(text))
+	return func(dir string) bool {
+		name, _ := filepath.Rel(root, dir) // one is made of the other
+		rule, found := rules.Match(filepath.ToSlash(name), true)
+		return counts && err == nil && found && !rule.Include
+	}
 }
 
 // part is what a folder's files tell.

@@ -145,6 +145,8 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 		"parts without a root":     {map[string]string{"api/go.mod": "", "web/package.json": `{"dependencies": {"react": "19"}}`, "api/Dockerfile": ""}, "go react typescript", "docker"},
 		"a root and tools":         {map[string]string{"go.mod": "", "tools/package.json": `{"dependencies": {"react": "19"}}`, "infra/main.tf": ""}, "go", "cloud terraform"},
 		"a root and a site":        {map[string]string{"go.mod": "", "main.go": "", "web/package.json": `{"dependencies": {"react": "19"}}`, "web/src/App.tsx": ""}, "go react typescript", ""},
+		"what git ignores":         {map[string]string{"go.mod": "", "main.go": "", ".gitignore": "/old\ncache/\n!kept/\n", "old/package.json": `{"dependencies": {"react": "19"}}`, "old/App.tsx": "", "web/cache/main.tf": ""}, "go", ""},
+		"clones that git ignores":  {map[string]string{".gitignore": "/api", "api/go.mod": "", "api/main.go": ""}, "go", ""},
 		"packages of a workspace":  {map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/site/package.json": `{"dependencies": {"next": "15"}}`}, "nextjs typescript", ""},
 		"members in a manifest":    {map[string]string{"pom.xml": "<modules><module>core</module></modules>", "core/pom.xml": "<groupId>org.springframework.boot</groupId>"}, "java spring", ""},
 		"an app by its catalog":    {map[string]string{"settings.gradle.kts": "", "build.gradle.kts": "alias(libs.plugins.android)", "gradle/libs.versions.toml": catalog}, "android java kotlin", ""},
@@ -173,6 +175,10 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 		languages, subjects := Uses(root)
 		if strings.Join(languages, " ") != c.languages || strings.Join(subjects, " ") != c.subjects {
 			t.Errorf("%s: languages %v, technologies %v", name, languages, subjects)
+		}
+		t.Chdir(root)
+		if here, subjectsHere := Uses("./"); !slices.Equal(here, languages) || !slices.Equal(subjectsHere, subjects) {
+			t.Errorf("%s, from inside: languages %v, technologies %v", name, here, subjectsHere)
 		}
 	}
 }

@@ -104,10 +104,10 @@ func summary(kind string, judged []Judged, seed uint64) Quality {
 		for m, v := range j.Measures.values() {
 			values[m] = append(values[m], v)
 		}
-		injected = append(injected, Indicator(len(j.Injected) > 0))
-		found = append(found, Indicator(given(j)))
-		shown = append(shown, Indicator(given(j) || holds(j.Titles, j.Query.Relevant)))
-		silent = append(silent, Indicator(len(j.Injected)+len(j.Titles) == 0))
+		injected = append(injected, retrieval.Indicate(len(j.Injected) > 0))
+		found = append(found, retrieval.Indicate(given(j)))
+		shown = append(shown, retrieval.Indicate(given(j) || holds(j.Titles, j.Query.Relevant)))
+		silent = append(silent, retrieval.Indicate(len(j.Injected)+len(j.Titles) == 0))
 		q.Rules += float64(len(j.Injected)) / float64(len(judged))
 		q.Tokens += float64(j.Tokens) / float64(len(judged))
 		right += float64(relevant(j.Injected, j.Query.Relevant))
@@ -156,12 +156,4 @@ func relevant(ids, of []string) (n int) {
 		}
 	}
 	return n
-}
-
-// Indicator is 1 of what holds, else 0.
-func Indicator(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }

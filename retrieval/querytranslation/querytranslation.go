@@ -121,8 +121,9 @@ func English(text string, known func(word string) bool) string {
 const toldBy = 1000
 
 // spoken is the language of the table that most words of a text tell, two at
-// least and more than tell English; nil is none. What is known is not told by the
-// table's words, and where half of the words are, nothing is.
+// least and more than tell English; nil is none. A character of Chinese or Japanese
+// tells these, the last. What is known is not told by the table's words, and where
+// half of the words are, nothing is.
 func spoken(text []token, known func(string) bool) *language {
 	all := languages()
 	counts, words := make([]int, len(all)), map[string]string{} // as they stand, by folded word
@@ -131,8 +132,9 @@ func spoken(text []token, known func(string) bool) *language {
 			continue
 		}
 		words[t.folded] = t.word
+		ideograph := ideographs.MatchString(t.word) && !known(t.word)
 		for i := range all {
-			if all[i].tells(t, known) {
+			if all[i].tells(t, known) || ideograph && i == len(all)-1 {
 				counts[i]++
 			}
 		}

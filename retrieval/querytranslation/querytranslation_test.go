@@ -15,8 +15,11 @@ func TestEnglishOfOtherLanguages(t *testing.T) {
 		"l'utilisateur n'est pas dans la liste d'attente":               "the user not is not in the list of wait",
 		"la contraseña se guarda en texto plano":                        "the password se save in plain text",
 		"concatenamos la entrada del usuario en la consulta":            "concatenate the input of user in the query",
+		"das Passwort der Datenbank steht im Quelltext":                 "the password the database steht in source code",
+		"los tests dependen unos de otros":                              "the test depend each other",
 		"der useEffect in src/App.tsx ist in einer Endlosschleife":      "the useEffect in src/App.tsx is in a forever loop",
 		"每次查询都把 orders 表读到内存里":                                          "each query  orders table read memory in",
+		"消息处理之前就确认了偏移量":                                                 "message handle before confirm offset", // no word that every text has
 		"ボタンをクリックすると注文が重複する":                                            "button click and order duplicate",
 		"die Tabelle user_events und die Klasse OrderService in api.go": "the table user_events and the class OrderService in api.go",
 	} {
@@ -54,7 +57,7 @@ func TestTextOfKnownWordsStays(t *testing.T) {
 // An entry that another one hides, or that folding would change, never matches.
 func TestEntriesOfTheTable(t *testing.T) {
 	for i, l := range languages()[1:] {
-		if len(l.words) < 400 || len(l.telling) < 20 {
+		if len(l.words) < 400 || len(l.telling) < 20 && i < 3 { // characters tell the last
 			t.Errorf("language %d has %d words, %d telling", i, len(l.words), len(l.telling))
 		}
 		for word := range l.words {

@@ -166,7 +166,7 @@ func logistic(rules []judgedRule, truth []benchmark.Query, admitted func(query i
 				x[i] = (value - mean[i]) / spread[i]
 			}
 			p, weight := chance(w, x), r.weight(truth[r.query])
-			residual, bend := weight*(p-benchmark.Indicator(r.right)), weight*p*(1-p)
+			residual, bend := weight*(p-retrieval.Indicate(r.right)), weight*p*(1-p)
 			for i := range n {
 				gradient[i] += residual * x[i]
 				for j := 0; j <= i; j++ {
@@ -245,7 +245,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	}
 	var right, with, without, talk, covered, wrongly, spoken, reached, all float64
 	for q, own := range byQuery {
-		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(benchmark.Indicator(a.chance < b.chance)) })
+		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(retrieval.Indicate(a.chance < b.chance)) })
 		least := d.Any
 		if len(own) > 0 {
 			e := own[0].evidence
@@ -259,13 +259,13 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			switch {
 			case r.chance >= d.Whole && whole < retrieval.MostWhole:
 				whole++
-				hits += benchmark.Indicator(r.right)
+				hits += retrieval.Indicate(r.right)
 			case r.chance >= d.Line && lines < retrieval.MostLines:
 				lines++
 			default:
 				continue
 			}
-			found += benchmark.Indicator(r.right)
+			found += retrieval.Indicate(r.right)
 		}
 		task := strings.HasPrefix(truth[q].Group, taskGroup)
 		switch {
@@ -273,15 +273,15 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			continue // fitted on, and measured elsewhere
 		case len(truth[q].Relevant) > 0:
 			with++
-			covered += benchmark.Indicator(found > 0)
+			covered += retrieval.Indicate(found > 0)
 			reached += found
 			all += float64(len(truth[q].Relevant))
 		case !task:
 			talk++
-			spoken += benchmark.Indicator(whole+lines > 0)
+			spoken += retrieval.Indicate(whole+lines > 0)
 		default:
 			without++
-			wrongly += benchmark.Indicator(whole > 0)
+			wrongly += retrieval.Indicate(whole > 0)
 		}
 		if task {
 			s.Given += whole

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/retrieval"
-	"github.com/writbus/writ/retrieval/benchmark"
 	"github.com/writbus/writ/retrieval/vector"
 )
 
@@ -30,7 +29,7 @@ func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 	}
 	for _, q := range c.Truth {
 		right := len(q.Relevant) > 0
-		add(q.Group, q.Query, right, benchmark.Indicator(right || !strings.HasPrefix(q.Group, taskGroup)))
+		add(q.Group, q.Query, right, retrieval.Indicate(right || !strings.HasPrefix(q.Group, taskGroup)))
 	}
 	for _, text := range retrieval.BackgroundTexts() {
 		add("", text, false, 1)
@@ -67,7 +66,7 @@ type taskText struct {
 func balance(texts []taskText) {
 	var weight [2]float64
 	for _, t := range texts {
-		weight[int(benchmark.Indicator(t.task))] += t.weight
+		weight[int(retrieval.Indicate(t.task))] += t.weight
 	}
 	for i := range texts {
 		if !texts[i].task {
@@ -93,7 +92,7 @@ func sumsOf(texts []taskText, counts func(group string) bool) sums {
 		if !counts(t.group) {
 			continue
 		}
-		target := 2*benchmark.Indicator(t.task) - 1
+		target := 2*retrieval.Indicate(t.task) - 1
 		for i, a := range t.placed {
 			a *= t.weight
 			s.targets[i] += a * target
@@ -120,7 +119,7 @@ func (s sums) solve() []float64 {
 	for i, row := range s.products {
 		a[i] = make([]float64, len(s.products))
 		copy(a[i], row)
-		a[i][i] += taskRidge * benchmark.Indicator(i > 0)
+		a[i][i] += taskRidge * retrieval.Indicate(i > 0)
 	}
 	return cholesky(a, s.targets)
 }
