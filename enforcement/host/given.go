@@ -13,26 +13,23 @@ import (
 // Words of keys under which reading tools are told what to read, and how much of
 // it. Under any other key may stand a file to write, a program to run, or a deed.
 var (
-	asked = words(`about absolute account active address after agent alert alerts all alphabetical anchor api app apps archived area args arguments article asc assignee author base before begin
-		between body booted branch branches bucket byte bytes calendar case category cell cells channel channels char character characters chars chat chunk city class client code
-		codes collection collections column columns comment comments commit compatible component components condition conditions contact container content context count country cql
-		created creator current cursor customer cutoff cycle cypher dashboard data database dataset datasource date day days deep default delimiter depth desc description detail
-		detailed details device diff direction document documents domain duration ecosystem element email encoding end ending entities entity entry env environment error errors event
-		events exact example expand expiration explanation expr expression extension extensions extract failed feature features feed field fields filter filters first flags format
-		formats fragment framework frameworks from full fuzzy geometry glob globs granularity grep group groups hash head height hidden host hour hours identifier ids ignore image
-		inactive inclusive index indices info insensitive instance interval iso issue issues item items job jobs jql key keys keyword keywords kind kinds label labels lang language
-		languages last latest latitude layer length level levels library limit line lines link links list locale logql longitude lookback mask match max me member memory message
-		messages metadata method metric metrics milestone mime min minimal minute minutes mode model module modules month months ms multiline name names namespace namespaces natural
-		needed nesting next node nodes number object objects offset oldest op operation operator opt options opts or order ordering org organization original outline overview owner
-		package packages page pagelen pages param parameters params part participant path pattern patterns period person phrase pid pids platform pods position prefix preserved
-		previous priority product profile project projection projects prompt promql properties property provider proximity q queries query question questions queue radius range ranges
-		raw recent recursive ref reference references regex regexp region relation release relevance repo repos repository request requests resolution resource resources result
-		results return rev revision role room row rows sample schema schemas scope score scroll search searches second seconds section sections selector sender sensitive sensitivity
-		sentiment server service session severity sha sheet sheets short signature since single site size skip slice snippet snippets sort source sources space span sprint stage
-		stages start starting starts state statement statements states static statistics stats status step steps string strings subject substring subtasks suffix summary symbol
-		symbols system tab table tables tag tags tail target targets task tasks team teams term terms text thought thoughts thread threads threshold ticket time timeframe timeout
-		timestamp timestamps timezone title titles token tokens top topic topics total trace ts type types tz unit units unread until updated usage user username users utc value
-		values variables verb verbose verbosity version versions view visibility visible website week weeks width wiki word words workspace x y year years z zone zoom`)
+	asked = words(`about absolute account active address after agent alert all alphabetical anchor api app archived area args arguments article asc assignee author base before begin
+		between body booted branch branches bucket byte calendar case category cell channel char character chat chunk city class client code collection column comment commit
+		compatible component condition contact container content context count country cql created creator current cursor customer cutoff cycle cypher dashboard data database
+		dataset datasource date day deep default delimiter depth desc description detail detailed device diff direction document domain duration ecosystem element email
+		encoding end ending entities entity entry env environment error event exact example expand expiration explanation expr expression extension extract failed feature feed
+		field filter first flags format fragment framework freshness from full fuzzy geometry glob granularity grep group hash head height hidden host hour identifier ids
+		ignore image inactive inclusive index indices info insensitive instance interval iso issue item job jql key keyword kind label lang language last latest latitude layer
+		length level library limit line link list locale logql longitude lookback mask match max me member memory message metadata method metric milestone mime min minimal
+		minute mode model module month ms multiline name namespace natural needed nesting next node number object offset oldest op operation operator opt options or order
+		ordering org organization original outline overview owner p package page pagelen param parameters part participant path pattern period person phrase pid platform pods
+		position prefix preserved previous priority product profile project projection prompt promql properties property provider proximity ps q queries query question queue
+		radius range raw recent recursive ref reference regex regexp region relation release relevance repo repository request resolution resource result return rev revision
+		role room row safesearch sample schema scope score scroll search searches second section selector severities sender sensitive sensitivity sentiment server service session severity
+		sha sheet short signature since single site size skip slice snippet sort source space span sprint stage start starting state statement static statistics stats status
+		step string subject substring subtasks suffix summary symbol system tab table tag tail target task team term text thought thread threshold ticket time timeframe timeout
+		timestamp timezone title token top topic total trace ts type tz unit unread until updated usage user username utc value variables verb verbose verbosity version view
+		visibility visible website week width wiki word workspace x y year z zone zoom`)
 	askedWhole = words(`to noparams no_params output_mode output_format log_level log_type log_group_name log_stream_name convert_to_markdown download_count issue_id_or_key minimal_output
 		skip_ignored_files restrict_search_to_code_files registries id_or_url namespaced graphql_query paths_include_glob paths_exclude_glob dependency start_rfc3339 end_rfc3339
 		enabled directory_to_search truncate_mode path_in_project image_path image_url page_url video_url object_path action`)
@@ -45,7 +42,7 @@ var (
 	// A key that ends with a place is read from where these stand before it.
 	places     = words(`path paths file files filepath filepaths uri uris url urls dir dirs directory directories folder folders cwd root roots workdir`)
 	placedWith = words(`absolute api base code current cwd directory doc document documents exclude excluded file first folder full git include included issue left manifest module name notebook old
-		original package post project region relative repo repository right root search second site source start test web wiki work working workspace`)
+		original package post project region relative repo repository right root search second site sort source start test web wiki work working workspace`)
 	// free hold conditions and values, whose keys are those of what is read.
 	free = words(`filter filters where sort projection match query_body variables properties conditions`)
 	// slashed end the keys whose values have slashes and dots without being paths.
@@ -62,6 +59,7 @@ type argument struct {
 	tool, server []string
 	files        bool // it writes the files that it names
 	reads        bool // its name says that it reads
+	host         bool // it is the host's own, and may take what no list has
 	placed       bool // it is given a path
 	free         bool // it stands among conditions
 	seen         *int
@@ -94,16 +92,23 @@ func (a argument) known(key string) bool {
 	switch {
 	case a.free || !a.reads || askedWhole[key] || deedNames[key] || queryNames[key] || codeNames[key] || argumentNames[key]:
 		return true
+	case a.host:
+		return !some(list, writes) && !some(list, besides)
 	case key == "filename" || key == "file_name":
 		return some(a.tool, captures)
-	case some(list, writes), last == "first" && len(list) > 1:
+	case some(list, writes), last == "first" && len(list) > 1, list[0] == "commit" && len(list) > 1 && !identity[last] && last != "sha" && last != "hash":
 		return false
 	case places[last]:
 		return readFrom(list)
 	case howMuch[list[0]] || kinds[last] || last == "only" || last == "by":
 		return !some(list, besides)
 	}
-	return identity[last] || !slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] })
+	return identity[last] || !slices.ContainsFunc(list, other)
+}
+
+// other tells of a word of a key that it says neither what is read nor where.
+func other(w string) bool {
+	return !asked[w] && !asked[strings.TrimSuffix(w, "s")] && !asked[strings.TrimSuffix(w, "es")] && !places[w]
 }
 
 // readFrom reports whether a key names a place to read from.
@@ -209,6 +214,6 @@ func (a argument) from(key string) bool {
 	if some(a.tool, captures) && (places[last] || last == "name" || last == "target" || !slashed[last]) || key == "to" && a.placed && some(a.tool, fetching) {
 		return false
 	}
-	return a.free || identity[last] || askedWhole[key] || readFrom(list) ||
-		slashed[last] && !(a.reads && kinds[last] && slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] }))
+	return a.free || a.host && a.reads && a.known(key) || identity[last] || askedWhole[key] || readFrom(list) ||
+		slashed[last] && !(a.reads && kinds[last] && slices.ContainsFunc(list, other))
 }
