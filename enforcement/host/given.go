@@ -24,7 +24,7 @@ var (
 		inclusive index indices info insensitive instance interval ip isbn iso issue item job journal jql key keyword kind label lang language last lat latest latitude layer league
 		length level library licence license like limit line link list lng locale location logql lon longitude lookback market mask match max me member memory message metadata
 		method metric milestone mime min mine minimal minute mode model module month monthly ms multiline my name namespace natural near needed nesting next node not nrql number
-		object of offset oldest op operation operator opt options or order ordering org organization original os outline overview owner p package page pagelen param parameters part
+		object of offset oldest op operation operator opt options or order ordering org organization original os outline overview owner ownership p package page pagelen param parameters part
 		participant path pattern percentile period person phrase pid place platform player pods port position postal prefer preferred prefix prerelease preserved previous price
 		priority product profile project projection prompt promql property protocol provider province proximity purl q quarter query question queue radius range rating raw recent
 		recursive ref reference regex regexp region relation release relevance replica repo repository request resolution resource result return rev reviewer revision role room row
@@ -138,7 +138,7 @@ func (a argument) look(key string, value any, depth int) string {
 			return "it is told to " + key
 		}
 	case float64:
-		if value == 1 || !a.reads {
+		if value == 1 || !a.reads || has(key, writes) {
 			return a.text(key, strconv.FormatFloat(value, 'f', -1, 64), depth)
 		}
 	case string:
