@@ -1,6 +1,7 @@
 package host
 
 import (
+	_ "embed"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,36 +9,18 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
+
+//go:embed words.txt
+var wordLists string
 
 // Words of keys under which reading tools are told what to read, and how much of
 // it. Under any other key may stand a file to write, a program to run, or a deed.
 var (
-	asked = words(`about absolute account active address adjusted after agent aggregate aggregation album alert all alphabetical altitude am anchor annual api app approximate archived area
-		args arguments article artist as asc asn assigned assignee at audience author base bbox before begin between bin body booted bound branch brand breakdown broker browser
-		bucket by byte calculation calendar case category cell channel char character chat chunk citation city class client cluster code cohort collection color colour column
-		comment commit compatible component condition consumer contact container content context count country cql created creator currency current cursor customer cutoff cve cvss
-		cwe cycle cypher daily dashboard data database dataset datasource date day deep default delimiter dependent deprecated depth desc description detail detailed device diff
-		dimension direct direction dns document doi domain duration ecosystem element elevation email encoding end ending entity entry env environment error event exact example
-		exchange expand expiration explanation expr expression extension extract failed feature feed field filter first fiscal flag flags forecast format formula fragment framework
-		freshness from full funnel fuzzy genre geo geometry glob granularity grep group hash head height hidden histogram host hour hourly i identifier ids ignore image inactive
-		inclusive index indices info insensitive instance interval ip isbn iso issue item job journal jql key keyword kind label lang language last lat latest latitude layer league
-		length level library licence license like limit line link list lng locale location logql lon longitude lookback market mask match max me member memory message metadata
-		method metric milestone mime min mine minimal minute mode model module month monthly ms multiline my name namespace natural near needed nesting next node not nrql number
-		object of offset oldest op operation operator opt options or order ordering org organization original os outline overview owner ownership p package page pagelen param parameters part
-		participant path pattern percentile period person phrase pid place platform player pods port position postal prefer preferred prefix prerelease preserved previous price
-		priority product profile project projection prompt promql property protocol provider province proximity purl q quarter query question queue radius range rating raw recent
-		recursive ref reference regex regexp region relation release relevance replica repo repository request resolution resource result return rev reviewer revision role room row
-		safesearch sample schema scheme scope score scroll search season second section segment selector semver sender sensitive sensitivity sentiment server service session
-		severity sha shard sheet short signature since single site size skip slice snippet sort source space span sprint stable stage start starting state statement static
-		statistic statistics stats status step string subject substring subtasks suffix summary symbol system tab table tag tail target task team temperature term text thought
-		thread threshold ticker ticket time timeframe timeout timestamp timezone title token top topic total trace transitive ts type tz unit unread until updated usage user
-		username utc value variables variant verb verbose verbosity version view viewport visibility visible volume website week weekly width wiki word workspace x y yanked year
-		yearly z zip zone zoom`)
-	askedWhole = words(`to noparams no_params output_mode output_format log_level log_type log_group_name log_stream_name convert_to_markdown download_count issue_id_or_key minimal_output
-		skip_ignored_files restrict_search_to_code_files registries id_or_url namespaced graphql_query paths_include_glob paths_exclude_glob dependency start_rfc3339 end_rfc3339
-		enabled directory_to_search truncate_mode path_in_project image_path image_url page_url video_url object_path action`)
-	howMuch = words(`include includes included exclude excludes excluded with without show is has only max min num total per return returns`)
+	asked      = wordset.In(wordLists, "asked")
+	askedWhole = wordset.In(wordLists, "askedWhole")
+	howMuch    = words(`include includes included exclude excludes excluded with without show is has only max min num total per return returns`)
 	// A key that ends so says which, and of what kind; its value is no path.
 	identity = words(`id ids iid uid udid uids uuid slug number`)
 	kinds    = words(`name names type types label format status statuses state states size limit num filter version`)
@@ -45,17 +28,11 @@ var (
 	besides = words(`fix fixes install update upgrade sync export import persist merge download dump store output run keep call process exec post set close stop build`)
 	// A key that ends with a place is read from where these stand before it.
 	places     = words(`path paths file files filepath filepaths uri uris url urls dir dirs directory directories folder folders cwd root roots workdir`)
-	placedWith = words(`absolute api base code current cwd directory doc document documents exclude excluded file first folder full git include included issue left manifest module name notebook old
-		original package post project region relative repo repository right root scan search second site sort source start test web wiki work working workspace`)
+	placedWith = wordset.In(wordLists, "placedWith")
 	// free hold conditions and values, whose keys are those of what is read.
 	free = words(`filter filters where sort projection match query_body variables properties conditions`)
 	// slashed end the keys whose values have slashes and dots without being paths.
-	slashed = words(`category categories id ids uid slug key keys query queries q pattern patterns glob globs regex regexp expr expression term terms keyword keywords string thought prompt question message messages
-		title name names ref refs rev revision range target base head branch commit sha tag tags topic topics timezone library repo repository project prefix suffix delimiter jql cql
-		logql promql search filter selector domain owner section sections scope package module version value values label labels resource resources mask fields since until text
-		content description body comment code function method args arguments flags options opts params parameters author source sources document notebook input element email entity
-		region link links sql cypher statement statements time timestamp summary subject reason host site new_string old_string new_text old_text types symbol symbols packages
-		operation namespace`)
+	slashed = wordset.In(wordLists, "slashed")
 )
 
 // argument looks through what a tool is given.
