@@ -210,8 +210,10 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{"plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`"}}, a)
 	}
 	// Who answers has seen what stood there as a turn ended: an agent may go on, woken
-	// by what it left running, while the user types.
-	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && TooWeak(channel, a.least) == "" {
+	// by what it left running, while the user types. A plan that they approved elsewhere
+	// since is no view of the tests.
+	seen := c.Shown != "" && (gate == GatePlan || c.Shown != s.Work.Gates[GatePlan].Fingerprint)
+	if waits := Awaits(s, c.Workspace); seen && c.Shown != waits && waits == o.Fingerprint && TooWeak(channel, a.least) == "" {
 		return refuseUnseen(s, a, o)
 	}
 	return s.approve(a, c.Workspace, o)

@@ -32,6 +32,20 @@ func TestAnAnswerApprovesWhatWasShown(t *testing.T) {
 	x.phase(PhasePlanning)
 	answer("d", d.Offer.Fingerprint)
 	x.phase(PhaseTesting)
+
+	for told, want := range map[string]string{"the plan": PhaseImplementation, "other tests": PhaseTesting} {
+		x = newSession(t, ModeWork)
+		x.write(PlanFile, goodPlan)
+		x.do(EndTurn{Workspace: x.workspace(), Settings: DefaultSettings()})
+		shown = Awaits(x.state, x.workspace())
+		x.do(ApproveGate{Gate: GatePlan, Channel: ChannelTerminal, ActID: "t", Fingerprint: shown, Workspace: x.workspace(), Settings: DefaultSettings()})
+		x.write("tests/test_cart.py", goodTest)
+		if told == "other tests" {
+			shown = "of tests that stood there before"
+		}
+		answer("e", shown)
+		x.phase(want)
+	}
 }
 
 // TestAGoAheadIsForAPlanThatWasShown: a plan that stands in the folder from before is

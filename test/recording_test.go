@@ -292,7 +292,7 @@ func (r *recorder) play() {
 	r.result(true, "with the prompt comes "+strings.Join(ids, ", "))
 	r.writes("retry.go", recordedCode, false)
 	r.says("/writ-mode work")
-	r.hook("UserPromptExpansion", map[string]any{"expansion_type": "slash_command", "command_name": "writ-mode", "command_args": "work", "command_source": "project", "prompt": "/writ-mode work"})
+	r.hook("UserPromptExpansion", map[string]any{"expansion_type": "slash_command", "command_name": "writ-mode", "command_args": "work", "command_source": "projectSettings", "prompt": "/writ-mode work"})
 	r.wait(400 * time.Millisecond)
 	r.writes("plan.md", fmt.Sprintf(recordedPlan, "- "+strings.Join(ids, "\n- ")), true)
 	r.writes("retry.go", recordedCode, false)

@@ -1,6 +1,7 @@
 package host
 
 import (
+	_ "embed"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,35 +9,18 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/wordset"
 )
+
+//go:embed words.txt
+var wordLists string
 
 // Words of keys under which reading tools are told what to read, and how much of
 // it. Under any other key may stand a file to write, a program to run, or a deed.
 var (
-	asked = words(`about absolute account active address after agent alert alerts all alphabetical anchor api app apps archived area args arguments article asc assignee author base before begin
-		between body booted branch branches bucket byte bytes calendar case category cell cells channel channels char character characters chars chat chunk city class client code
-		codes collection collections column columns comment comments commit compatible component components condition conditions contact container content context count country cql
-		created creator current cursor customer cutoff cycle cypher dashboard data database dataset datasource date day days deep default delimiter depth desc description detail
-		detailed details device diff direction document documents domain duration ecosystem element email encoding end ending entities entity entry env environment error errors event
-		events exact example expand expiration explanation expr expression extension extensions extract failed feature features feed field fields filter filters first flags format
-		formats fragment framework frameworks from full fuzzy geometry glob globs granularity grep group groups hash head height hidden host hour hours identifier ids ignore image
-		inactive inclusive index indices info insensitive instance interval iso issue issues item items job jobs jql key keys keyword keywords kind kinds label labels lang language
-		languages last latest latitude layer length level levels library limit line lines link links list locale logql longitude lookback mask match max me member memory message
-		messages metadata method metric metrics milestone mime min minimal minute minutes mode model module modules month months ms multiline name names namespace namespaces natural
-		needed nesting next node nodes number object objects offset oldest op operation operator opt options opts or order ordering org organization original outline overview owner
-		package packages page pagelen pages param parameters params part participant path pattern patterns period person phrase pid pids platform pods position prefix preserved
-		previous priority product profile project projection projects prompt promql properties property provider proximity q queries query question questions queue radius range ranges
-		raw recent recursive ref reference references regex regexp region relation release relevance repo repos repository request requests resolution resource resources result
-		results return rev revision role room row rows sample schema schemas scope score scroll search searches second seconds section sections selector sender sensitive sensitivity
-		sentiment server service session severity sha sheet sheets short signature since single site size skip slice snippet snippets sort source sources space span sprint stage
-		stages start starting starts state statement statements states static statistics stats status step steps string strings subject substring subtasks suffix summary symbol
-		symbols system tab table tables tag tags tail target targets task tasks team teams term terms text thought thoughts thread threads threshold ticket time timeframe timeout
-		timestamp timestamps timezone title titles token tokens top topic topics total trace ts type types tz unit units unread until updated usage user username users utc value
-		values variables verb verbose verbosity version versions view visibility visible website week weeks width wiki word words workspace x y year years z zone zoom`)
-	askedWhole = words(`to noparams no_params output_mode output_format log_level log_type log_group_name log_stream_name convert_to_markdown download_count issue_id_or_key minimal_output
-		skip_ignored_files restrict_search_to_code_files registries id_or_url namespaced graphql_query paths_include_glob paths_exclude_glob dependency start_rfc3339 end_rfc3339
-		enabled directory_to_search truncate_mode path_in_project image_path image_url page_url video_url object_path action`)
-	howMuch = words(`include includes included exclude excludes excluded with without show is has only max min num total per return returns`)
+	asked      = wordset.In(wordLists, "asked")
+	askedWhole = wordset.In(wordLists, "askedWhole")
+	howMuch    = words(`include includes included exclude excludes excluded with without show is has only max min num total per return returns`)
 	// A key that ends so says which, and of what kind; its value is no path.
 	identity = words(`id ids iid uid udid uids uuid slug number`)
 	kinds    = words(`name names type types label format status statuses state states size limit num filter version`)
@@ -44,17 +28,11 @@ var (
 	besides = words(`fix fixes install update upgrade sync export import persist merge download dump store output run keep call process exec post set close stop build`)
 	// A key that ends with a place is read from where these stand before it.
 	places     = words(`path paths file files filepath filepaths uri uris url urls dir dirs directory directories folder folders cwd root roots workdir`)
-	placedWith = words(`absolute api base code current cwd directory doc document documents exclude excluded file first folder full git include included issue left manifest module name notebook old
-		original package post project region relative repo repository right root search second site source start test web wiki work working workspace`)
+	placedWith = wordset.In(wordLists, "placedWith")
 	// free hold conditions and values, whose keys are those of what is read.
 	free = words(`filter filters where sort projection match query_body variables properties conditions`)
 	// slashed end the keys whose values have slashes and dots without being paths.
-	slashed = words(`id ids uid slug key keys query queries q pattern patterns glob globs regex regexp expr expression term terms keyword keywords string thought prompt question message messages
-		title name names ref refs rev revision range target base head branch commit sha tag tags topic topics timezone library repo repository project prefix suffix delimiter jql cql
-		logql promql search filter selector domain owner section sections scope package module version value values label labels resource resources mask fields since until text
-		content description body comment code function method args arguments flags options opts params parameters author source sources document notebook input element email entity
-		region link links sql cypher statement statements time timestamp summary subject reason host site new_string old_string new_text old_text types symbol symbols packages
-		operation namespace`)
+	slashed = wordset.In(wordLists, "slashed")
 )
 
 // argument looks through what a tool is given.
@@ -62,6 +40,7 @@ type argument struct {
 	tool, server []string
 	files        bool // it writes the files that it names
 	reads        bool // its name says that it reads
+	host         bool // it is the host's own, and may take what no list has
 	placed       bool // it is given a path
 	free         bool // it stands among conditions
 	seen         *int
@@ -94,16 +73,27 @@ func (a argument) known(key string) bool {
 	switch {
 	case a.free || !a.reads || askedWhole[key] || deedNames[key] || queryNames[key] || codeNames[key] || argumentNames[key]:
 		return true
+	case a.host:
+		return !some(list, writes) && !some(list, besides)
 	case key == "filename" || key == "file_name":
 		return some(a.tool, captures)
-	case some(list, writes), last == "first" && len(list) > 1:
+	case some(list, writes), last == "first" && len(list) > 1, list[0] == "commit" && len(list) > 1 && !identity[last] && last != "sha" && last != "hash":
 		return false
 	case places[last]:
 		return readFrom(list)
 	case howMuch[list[0]] || kinds[last] || last == "only" || last == "by":
 		return !some(list, besides)
 	}
-	return identity[last] || !slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] })
+	return identity[last] || !slices.ContainsFunc(list, other)
+}
+
+// other tells of a word of a key that it says neither what is read nor where.
+func other(w string) bool {
+	one := strings.TrimSuffix(w, "s")
+	if several, is := strings.CutSuffix(w, "ies"); is {
+		one = several + "y"
+	}
+	return !asked[w] && !asked[one] && !asked[strings.TrimSuffix(one, "e")] && !places[w]
 }
 
 // readFrom reports whether a key names a place to read from.
@@ -125,7 +115,7 @@ func (a argument) look(key string, value any, depth int) string {
 			return "it is told to " + key
 		}
 	case float64:
-		if value == 1 || !a.reads {
+		if value == 1 || !a.reads || has(key, writes) {
 			return a.text(key, strconv.FormatFloat(value, 'f', -1, 64), depth)
 		}
 	case string:
@@ -209,6 +199,6 @@ func (a argument) from(key string) bool {
 	if some(a.tool, captures) && (places[last] || last == "name" || last == "target" || !slashed[last]) || key == "to" && a.placed && some(a.tool, fetching) {
 		return false
 	}
-	return a.free || identity[last] || askedWhole[key] || readFrom(list) ||
-		slashed[last] && !(a.reads && kinds[last] && slices.ContainsFunc(list, func(w string) bool { return !asked[w] && !places[w] }))
+	return a.free || a.host && a.reads && a.known(key) || identity[last] || askedWhole[key] || readFrom(list) ||
+		slashed[last] && !(a.reads && kinds[last] && slices.ContainsFunc(list, other))
 }

@@ -87,7 +87,7 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 	tool := nameWords(name)
 	in := argument{tool: tool, server: append(serverWords(name), nameWords(c.Server)...)}
 	byName := !readingName(tool, in.server)
-	in.reads = !byName
+	in.reads, in.host = !byName, !c.FromServer
 	switch {
 	case c.Shell != nil:
 		folders := 0

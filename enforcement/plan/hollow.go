@@ -76,9 +76,13 @@ var (
 // stand elsewhere already.
 func about(text string, elsewhere ...map[string]bool) map[string]bool {
 	seen := map[string]bool{}
-	for _, w := range plainWords(model.ReplaceAllString(text, "")) {
+	if strings.Contains(strings.ToLower(text), "language model") {
+		text = model.ReplaceAllString(text, "")
+	}
+	for _, w := range plainWords(text) {
 		w = strings.TrimSuffix(w, "'s")
-		if typed.MatchString(w) || len(w) > 2 && strings.Trim(w, w[:1]) == "" || hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] || slices.ContainsFunc(elsewhere, func(m map[string]bool) bool { return m[w] }) {
+		if seen[w] || hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] || slices.ContainsFunc(elsewhere, func(m map[string]bool) bool { return m[w] }) ||
+			len(w) > 2 && strings.Trim(w, w[:1]) == "" || typed.MatchString(w) {
 			continue
 		}
 		seen[w] = true
@@ -102,9 +106,10 @@ func (s *section) hollow(name string, d *document) *Problem {
 		paths = about(strings.Join(named, " "))
 	}
 	text := s.text()
+	of := about(text)
 	p := &Problem{Code: Placeholder, Section: name, Line: s.line}
 	switch {
-	case name == SectionAnalysis && (len(about(text)) < leastSaid || !worded(about(text)) || d.copies(text, paths)):
+	case name == SectionAnalysis && (len(of) < leastSaid || !worded(of) || d.copies(of, paths)):
 		p.Text = "the section `## Analysis` would fit every plan. Say what is wrong or missing here, and how this work mends it."
 	case name == SectionAnalysis && repeats(text):
 		p.Text = "the section `## Analysis` says the same over and over. Say it once, and what else there is to say."
@@ -138,12 +143,14 @@ func (s *section) tells(paths, analysis map[string]bool) bool {
 	return false
 }
 
-// copies tells whether a text says no more than the title and the paths, or is that of
-// the files, of the capabilities or of one of them once more.
-func (d *document) copies(text string, paths map[string]bool) bool {
+// copies tells whether what a text is about is no more than the title and the paths, or
+// is that of the files, of the capabilities or of one of them once more.
+func (d *document) copies(of, paths map[string]bool) bool {
 	boxes, _ := d.find(SectionCapabilities)
-	return len(about(text, paths, about(d.title))) == 0 || maps.Equal(about(d.text(SectionFiles)), about(text)) || maps.Equal(about(d.text(SectionCapabilities)), about(text)) ||
-		boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return maps.Equal(about(c.Text), about(text)) })
+	same := func(text string) bool { return maps.Equal(about(text), of) }
+	title := about(d.title)
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(w string) bool { return !paths[w] && !title[w] }) || same(d.text(SectionFiles)) || same(d.text(SectionCapabilities)) ||
+		boxes != nil && slices.ContainsFunc(boxes.capabilities(), func(c Capability) bool { return same(c.Text) })
 }
 
 // text is what the section says below its headings.

@@ -16,7 +16,7 @@ func Of(text string) map[string]bool {
 // In is the set of a list's words: in a text of lists with an empty line between them,
 // each begins with a line of its name and a colon.
 func In(lists, name string) map[string]bool {
-	_, list, _ := strings.Cut("\n\n"+lists, "\n\n"+name+":\n")
+	_, list, _ := strings.Cut("\n\n"+strings.ReplaceAll(lists, "\r", ""), "\n\n"+name+":\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	return Of(list)
 }

@@ -17,3 +17,10 @@ func TestSets(t *testing.T) {
 		}
 	}
 }
+
+// TestListsWithOtherEndsOfLines: a work tree on Windows may have them.
+func TestListsWithOtherEndsOfLines(t *testing.T) {
+	if got := In("a:\r\nx y\r\n\r\nb:\r\nz\r\n", "b"); len(got) != 1 || !got["z"] {
+		t.Errorf("got %v", got)
+	}
+}

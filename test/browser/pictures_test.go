@@ -27,7 +27,7 @@ func (s scene) hook(event string, payload map[string]any) string {
 
 func (s scene) says(text string) {
 	if mode, found := strings.CutPrefix(text, "/writ-mode "); found {
-		s.hook("UserPromptExpansion", map[string]any{"expansion_type": "slash_command", "command_name": "writ-mode", "command_args": mode, "command_source": "project", "prompt": text})
+		s.hook("UserPromptExpansion", map[string]any{"expansion_type": "slash_command", "command_name": "writ-mode", "command_args": mode, "command_source": "projectSettings", "prompt": text})
 	}
 	s.hook("UserPromptSubmit", map[string]any{"prompt": text, "source": "user"})
 }

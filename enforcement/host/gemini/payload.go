@@ -53,6 +53,7 @@ var tools = map[string]host.Tool{
 	"list_directory": host.Reading("Glob"), "grep_search": host.Reading("Grep"), "search_file_content": host.Reading("Grep"),
 	"web_fetch": host.Plain("WebFetch"), "google_web_search": host.Plain("WebSearch"),
 	"write_todos": host.Plain("TodoWrite"), "ask_user": host.Plain("AskUserQuestion"), "activate_skill": host.Plain("Skill"),
+	"exit_plan_mode": host.Plain("exit_plan_mode"), // its file is one of the host's own plans
 }
 
 // memoryFile is the file that Gemini CLI's save_memory appends to.

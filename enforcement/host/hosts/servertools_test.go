@@ -89,3 +89,25 @@ func TestOnlyWritsOwnServerHasItsToolsInCursor(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsOfTheHostItselfAreNotAskedFor, whatever they are told to read, and how:
+// what a host brings along has parameters that no list of ours knows.
+func TestToolsOfTheHostItselfAreNotAskedFor(t *testing.T) {
+	file, err := os.Open("testdata/builtins.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var c struct {
+			Host, Event string
+			Payload     json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		if call, err := Parse(c.Host, c.Event, c.Payload); err != nil || call.Unproven != "" || call.Code || len(call.Writes) > 0 || call.Shell != nil {
+			t.Errorf("%s: %s: %q, %v", c.Host, c.Payload, call.Unproven, err)
+		}
+	}
+}

@@ -48,7 +48,7 @@ var tools = map[string]host.Tool{
 	"read": host.Reading("Read"), "glob": host.Reading("Glob"), "list": host.Reading("Glob"), "grep": host.Reading("Grep"),
 	"task": host.Plain("Task"), "todowrite": host.Plain("TodoWrite"), "todoread": host.Plain("TodoWrite"),
 	"webfetch": host.Plain("WebFetch"), "websearch": host.Plain("WebSearch"), "skill": host.Plain("Skill"), "question": host.Plain("AskUserQuestion"),
-	"codesearch": host.Plain("WebSearch"), "invalid": host.Plain("TodoWrite"), "plan_enter": host.Plain("EnterPlanMode"), "plan_exit": host.Plain("AskUserQuestion"),
+	"codesearch": host.Plain("WebSearch"), "lsp": host.Plain("LSP"), "invalid": host.Plain("TodoWrite"), "plan_enter": host.Plain("EnterPlanMode"), "plan_exit": host.Plain("AskUserQuestion"),
 }
 
 var facts = host.Facts{TakesCommand: true, RulesSeeCommand: true, EndsTurns: true}
