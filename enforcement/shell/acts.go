@@ -207,11 +207,26 @@ func (r *reading) subcommands(program string, reads []string) {
 		e.judge(rest)
 		return
 	}
-	if slices.Contains(reads, sub.val) || slices.Contains(reads, sub.val+":"+nextWord(rest.args)) || informs(rest.args, false) {
+	if before := len(r.args) - len(r.p.operands); before > 0 && len(rest.args) > 0 && mayTake(r.args[before-1]) {
+		r.unsure("an option may take the subcommand for its value")
+		return
+	}
+	second := slices.IndexFunc(rest.args, func(a arg) bool { return !strings.HasPrefix(a.val, "-") })
+	pair := second >= 0 && slices.Contains(reads, sub.val+":"+rest.args[second].val) && (second == 0 || second == len(rest.args)-1 || !mayTake(rest.args[second-1]))
+	if slices.Contains(reads, sub.val) || pair || informs(rest.args, false) {
 		return
 	}
 	r.unsure("a subcommand that may write anything")
 }
+
+// mayTake reports a long option that may take the word behind it.
+func mayTake(a arg) bool {
+	return strings.HasPrefix(a.val, "--") && len(a.val) > 2 && !strings.Contains(a.val, "=") && !flagsAlone[a.val]
+}
+
+// flagsAlone are options that stand before subcommands of many programs, and take nothing.
+var flagsAlone = setOf(`--all --debug --disable-pip-version-check --failed --frozen --full --global --help --insecure-skip-tls-verify --isolated --json --locked
+	--no-ask-password --no-color --no-input --no-legend --no-pager --offline --plain --quiet --remote --silent --system --tls --tlsverify --user --verbose --version`)
 
 // writeOut records an output file; "-" means standard output.
 func (c *call) writeOut(a arg) {
