@@ -221,13 +221,14 @@ func (r *reading) subcommands(program string, reads []string) {
 // mayTake reports a long option that may take the word behind it: others are there to
 // be the subcommand.
 func mayTake(option arg, others []arg) bool {
-	return strings.HasPrefix(option.val, "--") && len(option.val) > 2 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
+	return strings.HasPrefix(option.val, "--") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 2 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
 		slices.ContainsFunc(others, func(a arg) bool { return !strings.HasPrefix(a.val, "-") })
 }
 
 // flagsAlone are options that stand before subcommands of many programs, and take nothing.
-var flagsAlone = setOf(`--all --debug --disable-pip-version-check --failed --frozen --full --global --help --insecure-skip-tls-verify --isolated --json --locked
-	--no-ansi --no-ask-password --no-color --no-input --no-legend --no-pager --offline --plain --quiet --remote --silent --system --tls --tlsverify --user --verbose --version`)
+var flagsAlone = setOf(`--all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
+	--locked --long --offline --parseable --plain --production --quiet --recursive --remote --require-virtualenv --reverse --silent --stats --syslog --system --tls
+	--tlsverify --transient-store --user --value --verbose --version --warnings-as-errors --workspaces`)
 
 // writeOut records an output file; "-" means standard output.
 func (c *call) writeOut(a arg) {
