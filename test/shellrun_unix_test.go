@@ -563,7 +563,7 @@ func (w *shellWorld) run(t *testing.T, at shellCopy, command string) ran {
 
 // changing is what two runs of one command differ in: processes, times,
 // memory, names that were drawn.
-var changing = regexp.MustCompile(`\b\d+\b|tmp\.\w+|0x[0-9a-f]+|\b[0-9A-F]{12}0000\b|\b\d+(?:\.\d+)?(?:ms|s)\b`)
+var changing = regexp.MustCompile(` *\b\d+\b|tmp\.\w+|0x[0-9a-f]+|\b[0-9A-F]{12}0000\b|\b\d+(?:\.\d+)?(?:ms|s)\b`)
 
 func (c shellCopy) plain(out string) string {
 	return changing.ReplaceAllString(strings.NewReplacer(c.base, "", fmt.Sprintf("/tmp/writ-confine-%d/", c.uid), "/tmp/").Replace(out), "N")

@@ -207,11 +207,28 @@ func (r *reading) subcommands(program string, reads []string) {
 		e.judge(rest)
 		return
 	}
-	if slices.Contains(reads, sub.val) || slices.Contains(reads, sub.val+":"+nextWord(rest.args)) || informs(rest.args, false) {
+	if before := r.args[:len(r.args)-len(r.p.operands)]; len(before) > 0 && mayTake(before[len(before)-1], rest.args) {
+		r.unsure("an option may take the subcommand for its value")
+		return
+	}
+	second, sure := nextWord(rest.args)
+	if slices.Contains(reads, sub.val) || sure && slices.Contains(reads, sub.val+":"+second) || informs(rest.args, false) {
 		return
 	}
 	r.unsure("a subcommand that may write anything")
 }
+
+// mayTake reports a long option that may take the word behind it: others are there to
+// be the subcommand.
+func mayTake(option arg, others []arg) bool {
+	return strings.HasPrefix(option.val, "--") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 2 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
+		slices.ContainsFunc(others, func(a arg) bool { return !strings.HasPrefix(a.val, "-") })
+}
+
+// flagsAlone are options that stand before subcommands of many programs, and take nothing.
+var flagsAlone = setOf(`--all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
+	--locked --long --offline --parseable --plain --production --quiet --recursive --remote --require-virtualenv --reverse --silent --stats --syslog --system --tls
+	--tlsverify --transient-store --user --value --verbose --version --warnings-as-errors --workspaces`)
 
 // writeOut records an output file; "-" means standard output.
 func (c *call) writeOut(a arg) {
@@ -227,14 +244,15 @@ func (c *call) unsureIf(cond bool, text string) {
 	}
 }
 
-// nextWord is the first argument that is not an option.
-func nextWord(args []arg) string {
-	for _, a := range args {
+// nextWord is the first argument that is not an option; sure says that none may take it
+// for its value.
+func nextWord(args []arg) (word string, sure bool) {
+	for i, a := range args {
 		if !strings.HasPrefix(a.val, "-") {
-			return a.val
+			return a.val, i == 0 || !mayTake(args[i-1], args[i+1:])
 		}
 	}
-	return ""
+	return "", true
 }
 
 // folder is the name of the last folder given, "." without one.

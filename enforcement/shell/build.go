@@ -49,7 +49,7 @@ func goFlagsJudge(r *reading) {
 	for _, v := range r.flagValues([]string{"-gcflags", "-ldflags", "-asmflags", "-gccgoflags"}) {
 		r.unsureIf(!plainToolFlags.MatchString(v.val), "hands options to a tool that may write files or run programs")
 	}
-	if mods := r.flagValues([]string{"-mod"}); len(mods) > 0 && nextWord(r.args) != "mod" {
+	if mods := r.flagValues([]string{"-mod"}); len(mods) > 0 && r.first() != "mod" {
 		if mod := mods[len(mods)-1].val; mod != "vendor" && mod != "readonly" {
 			r.unsure("may write go.mod")
 			r.writeName("go.mod")

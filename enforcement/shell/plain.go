@@ -108,7 +108,7 @@ var shows = map[string]*lazyregexp.Regexp{
 		`user|verbose|watch|workflow|yaml)(=.*)?`),
 	// What others have open is not to be seen from within a hold.
 	"dmesg": only(`[TtxkuredwL]+|-(ctime|decode|follow|kernel|level|facility|since|until)(=.*)?`),
-	"lsof":  only(`[lnPRtUab]+|[lnP]*[cgipsu].*`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
+	"lsof":  only(`[lnPRtUab]*([cgipsu].*)?`), "netstat": only(`[tuwxlnpaesriWv46]+`), "ss": only(`[HOaeilmnopstuwx460]+`),
 	"date": only(`[uRn]+|[uR]*[dIr].*|-(date|iso-8601|reference|rfc-3339|rfc-email|utc)(=.*)?`),
 	"file": only(`[bhiIkLNrsS0]+|-(brief|dereference|extension|keep-going|mime|mime-encoding|mime-type|no-dereference|raw)`),
 	"find": only(`[0-9].*|[HLPEdx]|O[0-3]|(i?(name|path|wholename|regex|lname)|[acm](min|time)|newer[acmBt]*|x?type|(max|min)depth|size|empty|print0?|printf|prune|not|and|or|o|a|perm|` +

@@ -26,7 +26,7 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"git --no-pager log -5", "systemctl --failed --no-pager", "systemctl --user --no-pager status x", "kubectl get pods --output=json", "helm status x --output yaml", "git remote get-url --all x", "git diff --no-ext-diff --shortstat",
 		"git rev-list --objects HEAD", "git diff-tree --no-commit-id --name-only -r HEAD", "find . -perm -u+x", "rg --max-filesize 1M x",
 		"systemctl --user", "systemctl -a --no-pager", "systemctl --user --state=failed list-units", "hostnamectl --json=short", "loginctl", "busctl", "timedatectl show -p NTP", "docker container ls -a",
-		"ss -tlnp", "lsof -i :3000", "lsof -nP -iTCP:3000 -sTCP:LISTEN", "netstat -tlnp | grep 3000", "aws configure list --profile x", "dmesg -T | tail -5",
+		"ss -tlnp", "lsof -i :3000", "lsof -ti:3000", "lsof -nP -iTCP:3000 -sTCP:LISTEN", "netstat -tlnp | grep 3000", "aws configure list --profile x", "dmesg -T | tail -5",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))

@@ -83,8 +83,9 @@ func init() {
 		"flags":  func(w []string) test { return func(r *reading) bool { return len(r.flagValues(w)) > 0 } },
 		"called": among(func(r *reading) (string, bool) { return r.name, true }),
 		"first":  among(func(r *reading) (string, bool) { return r.first(), true }),
-		"sub":    among(func(r *reading) (string, bool) { return nextWord(r.args), true }),
-		"second": among(func(r *reading) (string, bool) { return nextWord(r.args[min(1, len(r.args)):]), true }),
+		"sub":    among(func(r *reading) (string, bool) { word, _ := nextWord(r.args); return word, true }),
+		"shows":  among(func(r *reading) (string, bool) { return nextWord(r.args) }),
+		"second": among(func(r *reading) (string, bool) { return nextWord(r.args[min(1, len(r.args)):]) }),
 		"lead": among(func(r *reading) (string, bool) {
 			return r.operand(0).val, len(r.p.operands) > 0
 		}),

@@ -115,6 +115,9 @@ func hostShell(above int, fallback, line string) (program string, args []string)
 	if before != "" {
 		before = "eval " + quoted(before) + " >/dev/null 2>&1\n"
 	}
+	if old := os.Getenv("OLDPWD"); old != "" && len(program) > 3 && program[len(program)-4:] == "/zsh" { // it does not take it from there
+		before = "{ cd -q -- " + quoted(old) + " && cd -q -; } >/dev/null 2>&1\n" + before
+	}
 	return program, []string{name, "-c", before + "eval " + quoted(line) + "\nexit $?", name}
 }
 
