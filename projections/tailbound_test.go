@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
@@ -37,7 +38,7 @@ func TestATailIsBounded(t *testing.T) {
 				}
 			}
 		}
-		if _, _, err := l.take(tail, &slow, 1); err != nil && err != errBehind {
+		if _, _, err := l.take(tail, &slow, 1); err != nil && !errors.Is(err, errBehind) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
