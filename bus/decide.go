@@ -130,7 +130,7 @@ func Decide[S any](
 		case err != nil:
 			return state, schemas.Position{}, err
 		}
-		if evolve != nil {
+		if evolve != nil && position.Seq > seq { // else it was stored before, and the state that was loaded has it
 			state = fold(state, evolve, e, also, position)
 		}
 		if o.Await != nil {

@@ -95,6 +95,30 @@ func TestDecideStateIsTheLogs(t *testing.T) {
 	}
 }
 
+// A decision that was stored before it was asked for again is not stored again, nor
+// folded in twice, whatever came after it.
+func TestDecideOnceByItsID(t *testing.T) {
+	b := newBook(t)
+	decide := func() (prompts, schemas.Position) {
+		state, at, err := bus.Decide(t.Context(), b.Writer, b.load, withPrompt,
+			func(prompts) ([]schemas.Payload, error) { return saying("own"), nil }, inSession)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state, at
+	}
+	_, first := decide()
+	for _, want := range []string{"[own#1 id]", "[own#1 id other#2 er]"} {
+		if state, at := decide(); at != first || fmt.Sprint(state) != want {
+			t.Errorf("asked again, it is at %v, and the state %q; want %s", at, state, want)
+		}
+		other := schemas.Event{ID: "the-other", Aggregate: schemas.Session("s"), Data: saying("other")[0]}
+		if _, err := bus.Record(t.Context(), b.Writer, other); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestDecideAnew(t *testing.T) {
 	for _, c := range []struct {
 		name             string

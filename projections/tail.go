@@ -11,9 +11,12 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// tailBytes bounds the bodies of a stream's newest records that wait for views to
-// take them.
-const tailBytes = 1 << 20
+const (
+	// tailBytes bounds a stream's newest records that wait for views to take them.
+	tailBytes = 1 << 20
+	// recordBytes is what a record takes beside its header and its body, about.
+	recordBytes = 256
+)
 
 // errBehind says that records a view did not take are no longer kept.
 var errBehind = errors.New("projections: behind the tail of the stream")
@@ -29,7 +32,7 @@ type tails struct {
 // tail is the end of a stream: all its records after start.
 type tail struct {
 	start   uint64
-	records []schemas.Record // what views were handed of them stays as it is
+	records []schemas.Record
 	bytes   int
 	taken   []*uint64     // by view, the last record that it took
 	changed chan struct{} // closed when something above, or err, does
@@ -115,11 +118,7 @@ func (l *tails) read(ctx context.Context, s schemas.Stream, t *tail) {
 	err := l.conn.Follow(ctx, s, t.start, bus.FollowOptions{Unparsed: true}, func(records []schemas.Record) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for _, r := range records {
-			t.bytes += len(r.Message.Body)
-		}
-		t.records = append(t.records, records...)
-		t.drop(0)
+		t.add(records)
 		t.tell()
 		return nil
 	})
@@ -145,7 +144,7 @@ func (l *tails) take(t *tail, taken *uint64, most int) (some []schemas.Record, c
 		return nil, nil, errBehind
 	}
 	from, _ := slices.BinarySearchFunc(t.records, *taken+1, func(r schemas.Record, seq uint64) int { return cmp.Compare(r.Seq, seq) })
-	some = slices.Clip(t.records[from:min(len(t.records), from+most)])
+	some = slices.Clone(t.records[from:min(len(t.records), from+most)])
 	if len(some) == 0 {
 		return nil, t.changed, t.err
 	}
@@ -158,15 +157,34 @@ func (l *tails) take(t *tail, taken *uint64, most int) (some []schemas.Record, c
 	return some, nil, nil
 }
 
+func (t *tail) add(records []schemas.Record) {
+	for _, r := range records {
+		t.bytes += size(r.Message)
+	}
+	t.records = append(t.records, records...)
+	t.drop(0)
+}
+
 // drop lets go of what every view took, and of the oldest records beyond what is kept
 // for the slowest.
 func (t *tail) drop(taken uint64) {
 	n := 0
 	for ; n < len(t.records) && (t.records[n].Seq <= taken || t.bytes > tailBytes); n++ {
 		t.start = t.records[n].Seq
-		t.bytes -= len(t.records[n].Message.Body)
+		t.bytes -= size(t.records[n].Message)
 	}
+	clear(t.records[:n])
 	if t.records = t.records[n:]; len(t.records) == 0 {
 		t.records = nil
 	}
+}
+
+func size(m schemas.Message) int {
+	n := recordBytes + len(m.Block) + len(m.Body)
+	for name, values := range m.Header {
+		for _, value := range values {
+			n += len(name) + len(value)
+		}
+	}
+	return n
 }

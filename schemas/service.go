@@ -54,7 +54,7 @@ const (
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
 	HookHeaderPath    = "writ-path"    // the folders in which the host's shell looks for programs, as its PATH lists them
 	HookHeaderUntil   = "writ-until"   // when the hook's process stops waiting for the answer, nanoseconds since 1970
-	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; for traces
+	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; the same when it asks again
 	HookHeaderOrigin  = "writ-origin"  // who submits the host's prompts as its environment says, "sdk" for a program; "" where it does not
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
 	HookHeaderTests   = "writ-tests"   // a TestResult as JSON in base64, when the call is made again

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,8 +104,9 @@ type Decide = func(enforcement.State) (enforcement.Decision, error)
 
 // Act loads a session, decides, and appends what the decision records, at the
 // place the decision was made for. decide sees the state as it is at that
-// place and is called again after a conflict.
-func (s *Sessions) Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide Decide) (enforcement.Decision, enforcement.State, error) {
+// place and is called again after a conflict. once may hold an id: what was recorded
+// under it before is not recorded again.
+func (s *Sessions) Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide Decide, once ...string) (enforcement.Decision, enforcement.State, error) {
 	one := s.get(id)
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -118,13 +120,13 @@ func (s *Sessions) Act(ctx context.Context, id string, actor schemas.Actor, corr
 		end(err)
 		return d.Record, err
 	}, bus.Change{
-		Event:     schemas.Event{Aggregate: schemas.Session(id), Actor: actor, CorrelationID: correlation},
+		Event:     schemas.Event{ID: strings.Join(once, ""), Aggregate: schemas.Session(id), Actor: actor, CorrelationID: correlation},
 		Appending: func(ctx context.Context) func(schemas.Position, error) { return s.appending(ctx, one) },
 	})
 	if err != nil {
 		return enforcement.Decision{}, enforcement.State{}, err
 	}
-	if position.Seq == 0 {
+	if position.Seq <= one.seq { // nothing was recorded, or it was before
 		return d, state, nil
 	}
 	one.state, one.seq = state, position.Seq

@@ -92,7 +92,7 @@ type fullLog struct {
 
 var errFull = errors.New("no room")
 
-func (f *fullLog) Act(_ context.Context, id string, _ schemas.Actor, _ string, decide func(enforcement.State) (enforcement.Decision, error)) (enforcement.Decision, enforcement.State, error) {
+func (f *fullLog) Act(_ context.Context, id string, _ schemas.Actor, _ string, decide func(enforcement.State) (enforcement.Decision, error), _ ...string) (enforcement.Decision, enforcement.State, error) {
 	if f.full {
 		return enforcement.Decision{}, enforcement.State{}, errFull
 	}

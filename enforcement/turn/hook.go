@@ -25,6 +25,7 @@ type turn struct {
 	host.Call
 	project  project.Project
 	payload  []byte
+	asker    string                           // names the process that asks, also when it asks again, "" where it is not known
 	*tested                                   // the run of tests that came before the end of a turn, nil for none
 	was      map[string]string                // git's names of the contents that files had before a command, by path
 	command  func() *enforcement.ShellCommand // what the shell's command reads as, found out once
@@ -83,6 +84,9 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	}
 	if t.Dir == "" {
 		t.Dir = r.Header.Get(schemas.HookHeaderDir)
+	}
+	if began := r.Header.Get(schemas.HookHeaderBegan); began != "" {
+		t.asker = "hook-" + enforcement.Hash([]byte(strings.Join([]string{t.Session, t.Agent, t.Hook, began, string(t.payload)}, "\x00")))
 	}
 	root := r.Header.Get(schemas.HookHeaderProject)
 	if !filepath.IsAbs(root) {
@@ -373,10 +377,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	if err != nil {
 		return host.Answer{}, err
 	}
-	act := t.PromptID
-	if act == "" {
-		act = bus.NewID()
-	}
+	act := cmp.Or(t.PromptID, t.asker, bus.NewID())
 	if t.Kind == host.Prompt { // the host may give one id to all that is typed in a turn
 		act += ":" + enforcement.Hash([]byte(t.Prompt))
 	}
@@ -399,7 +400,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 		again = v.in.resume(s)
 		shown = v.in.forPrompt(ctx, t, s, decision, len(again))
 		return v.in.withShown(t, s, decision, "prompt", shown.rules, shown.tokens)
-	})
+	}, t.asker)
 	if err != nil {
 		return host.Answer{}, err
 	}

@@ -20,7 +20,7 @@ import (
 // Sessions decides on sessions and appends, one session at a time each, and
 // gathers the files that a decision needs.
 type Sessions interface {
-	Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide func(enforcement.State) (enforcement.Decision, error)) (enforcement.Decision, enforcement.State, error)
+	Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide func(enforcement.State) (enforcement.Decision, error), once ...string) (enforcement.Decision, enforcement.State, error)
 	State(ctx context.Context, id string) (enforcement.State, uint64, error)
 	Peek(ctx context.Context, id string) (enforcement.State, error)
 	Link(parent, child string)

@@ -27,3 +27,21 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Errorf("the folder above: %v", err)
 	}
 }
+
+// TestADiskWithoutASize has room: the system says of it that it has no blocks.
+func TestADiskWithoutASize(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=0"); err != nil {
+		t.Skipf("no file system without a size can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, need := range []int64{0, 1, Reserve} {
+		if err := Room(dir, need); err != nil {
+			t.Errorf("%d bytes: %v", need, err)
+		}
+	}
+}

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of asks the system; known is false where it does not tell.
+// Of asks the system; known is false where it does not tell, as of a file system
+// that has no size.
 func Of(dir string) (s Space, known bool) {
 	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
+	if err := unix.Statfs(dir, &fs); err != nil || fs.Blocks == 0 {
 		return Space{}, false
 	}
 	bytes := func(blocks float64) int64 { return int64(min(blocks*float64(fs.Bsize), math.MaxInt64/4)) }

@@ -85,6 +85,50 @@ func TestAHookInstalledTwiceCountsOnce(t *testing.T) {
 }
 
 // TestALongPromptIsCutAndSaysSo: what is left of it is recorded, and approves nothing.
+// TestAPromptAskedAgainOfTheNextDaemonCountsOnce: a hook whose daemon ended before it
+// answered asks the next one, with a prompt to which the host gave no id. The same text
+// from another process is another prompt.
+func TestAPromptAskedAgainOfTheNextDaemonCountsOnce(t *testing.T) {
+	t.Parallel()
+	data, project := t.TempDir(), newProject(t, "mode: work\n")
+	w := start(t, data, project)
+	at := time.Unix(1_800_000_000, 0)
+	prompt := func(text string) map[string]any {
+		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": text, "source": "user"}
+	}
+	w.wrote("plan.md", goodPlan)
+	w.process(at, prompt("approved"))
+	w.process(at.Add(time.Minute), prompt("add up a cart"))
+	w.wrote("store/users_test.go", goodTest)
+	for _, c := range []struct {
+		began time.Time
+		text  string
+		more  int
+	}{
+		{at, "approved", 0},
+		{at.Add(time.Minute), "add up a cart", 0},
+		{at.Add(time.Hour), "add up a cart", 1},
+	} {
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+		w = start(t, data, project)
+		before := len(w.history("s1"))
+		for range 2 {
+			if r := w.process(c.began, prompt(c.text)); strings.Contains(r.Stdout, "approved the tests") {
+				t.Errorf("one answer approves two gates: %+v", r)
+			}
+		}
+		if n := len(w.history("s1")) - before; n != c.more {
+			t.Errorf("%q, which began at %s: %d more events", c.text, c.began, n)
+		}
+	}
+	view, err := call[schemas.SessionView](w, w.hook, schemas.SvcSession, schemas.SessionQuery{Session: "s1"})
+	if err != nil || view.Phase != "testing" {
+		t.Errorf("phase %q, %v", view.Phase, err)
+	}
+}
+
 func TestALongPromptIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
