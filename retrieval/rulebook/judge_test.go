@@ -102,21 +102,23 @@ func TestSlowModelServesTheNextPrompt(t *testing.T) {
 // asked again.
 func TestFailingModelTakesNothingAway(t *testing.T) {
 	ix := judgedIndex(t)
-	answers := []string{"", "I am sorry.", "full: 1"}
-	var calls int
-	j := newJudge(func(context.Context, string, string) (string, error) {
-		calls++
-		if answers[calls-1] == "" {
-			return "", errors.New("no route to the model")
+	synctest.Test(t, func(t *testing.T) { // a machine under load is no slow model
+		answers := []string{"", "I am sorry.", "full: 1"}
+		var calls int
+		j := newJudge(func(context.Context, string, string) (string, error) {
+			calls++
+			if answers[calls-1] == "" {
+				return "", errors.New("no route to the model")
+			}
+			return answers[calls-1], nil
+		})
+		q := retrieval.Query{Text: "customers were charged twice", Session: "s", Project: true}
+		for at, want := range []int{0, 0, 1} {
+			if got := j.judged(t.Context(), ix, q); len(got.Judged) != want || calls != at+1 {
+				t.Errorf("answer %q: %v after %d calls", answers[at], got.Judged, calls)
+			}
 		}
-		return answers[calls-1], nil
 	})
-	q := retrieval.Query{Text: "customers were charged twice", Session: "s", Project: true}
-	for at, want := range []int{0, 0, 1} {
-		if got := j.judged(t.Context(), ix, q); len(got.Judged) != want || calls != at+1 {
-			t.Errorf("answer %q: %v after %d calls", answers[at], got.Judged, calls)
-		}
-	}
 }
 
 // Of two prompts that both went without a choice, each is paid with the next one.
