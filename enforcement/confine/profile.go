@@ -183,15 +183,6 @@ func limitsOf(o Options) limits {
 	return l
 }
 
-// java has its virtual machines, which go by no variable of the system's, make temp files
-// in a folder where they could not in the one that they take.
-func (l *limits) java(o Options, dir string) {
-	const options = "JAVA_TOOL_OPTIONS"
-	if usual := real(tempFolders[0]); !slices.Contains(slices.Concat(l.write, l.around), usual) {
-		l.vars = append(l.vars, options+"="+trimmed(o.getenv(options)+" '-Djava.io.tmpdir="+dir+"'"))
-	}
-}
-
 // alone is the variable by which Gradle builds in a process of its own: the daemon that
 // it would leave stays held and would serve the user's builds, and one of theirs is not.
 const alone = "GRADLE_OPTS"
@@ -357,13 +348,11 @@ func (l *limits) temp(o Options, project string) {
 			l.vars = append(l.vars, "TMPDIR="+main)
 			l.notes = append(l.notes, named+" is reached through a link that a command may have laid: TMPDIR is "+main)
 		}
-		l.java(o, main)
 		return
 	}
 	if own, ok := ownTemp(main); ok {
 		l.write = append(l.write, own)
 		l.vars = append(l.vars, "TMPDIR="+own)
-		l.java(o, own)
 		cannot := "new files cannot be made"
 		if slices.Contains(l.around, main) {
 			cannot = "folders cannot be removed"

@@ -313,33 +313,6 @@ func TestNamedPaths(t *testing.T) {
 	contains(t, out, "missing does not exist")
 }
 
-// TestJavaMakesTempFiles where a project lies in the temp folder that it takes: the folder
-// itself is closed then, and no variable of the system's names it another one.
-func TestJavaMakesTempFiles(t *testing.T) {
-	needLandlock(t)
-	if _, err := exec.LookPath("java"); err != nil {
-		t.Skip("java is not installed")
-	}
-	t.Parallel()
-	for user, uid := range users() {
-		t.Run(user, func(t *testing.T) {
-			w := newWorld(t, uid)
-			w.temp += " of two words"
-			w.write(filepath.Join(w.temp, "other"), "")
-			w.own()
-			script := `d=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/ *java.io.tmpdir = //p') && [ -n "$d" ] && f=$(mktemp -p "$d") && rm "$f"`
-			if out, exit := w.result(w.plain("/bin/sh", "-c", script)); exit != 0 {
-				t.Fatalf("without the hold: %d, %s", exit, out)
-			}
-			for _, p := range []Profile{ReadOnly, Implementation} {
-				if out, exit := w.run(p, script); exit != 0 {
-					t.Errorf("%s: %d, %s", p, exit, out)
-				}
-			}
-		})
-	}
-}
-
 // TestWhatIsProtectedIsPutBackWhereNothingIsWritten: a closed profile has nothing of the
 // project written, and what is protected is reached all the same by a second name, where a
 // repository lies in a temp folder, and by its mode where the kernel asks somebody else.
