@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests of every package that shares memory, integration tests too, under the race
+# The tests of every package that shares memory, as `go test` has them, under the race
 # detector, which needs a C compiler. A package without goroutines, locks, channels and
 # atomics of its own has nothing to race, nor has a long computation by itself, nor has test/,
 # which runs the programs as they are shipped; "all" as an argument takes those too.
@@ -39,4 +39,4 @@ tr '|' ' ' <<<"$long" | fold -s -w 120
 # The detector waits a second at the end of each process for reports of others;
 # the programs that tests start are many.
 # Much of the time of these tests is waiting for disks and processes: one more package at once fills it.
-WRIT_INTEGRATION=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
+GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
