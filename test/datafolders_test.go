@@ -2,6 +2,7 @@ package test
 
 import (
 	"archive/tar"
+	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
 	"errors"
@@ -13,8 +14,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 )
@@ -77,8 +80,23 @@ func openKept(t *testing.T, archive string) kept {
 	if err := settings.Close(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = killDaemon(k.data) })
+	t.Cleanup(func() {
+		_ = killDaemon(k.data)
+		for served(k.data) { // its trial of a hold makes a folder of the user's
+			time.Sleep(time.Millisecond)
+		}
+	})
 	return k
+}
+
+// served reports whether a process was started with a data directory, as far as the
+// system tells: what a daemon started outlives one that is killed, for a moment.
+func served(data string) bool {
+	started, _ := filepath.Glob("/proc/[0-9]*/environ")
+	return slices.ContainsFunc(started, func(file string) bool {
+		raw, _ := os.ReadFile(file)
+		return bytes.Contains(raw, []byte("WRIT_HOME="+data+"\x00"))
+	})
 }
 
 // compare asks what the answers of a file were given to.
