@@ -45,8 +45,8 @@ func steps() []step {
 		func(Layout) error { return nil },
 		// The same, for releases of rules that are followed: older programs would give
 		// a rule of theirs that the person here replaced; for gates that two persons
-		// open; and for streams whose first
-		// records stand in the archive, which they would take for lost.
+		// open; and for streams whose first records stand in the archive, which they
+		// would take for lost.
 		func(Layout) error { return nil },
 		// The same, for runs of tests that say what could not be run: older programs
 		// would take one in which no test began for one that passed.

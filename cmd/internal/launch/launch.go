@@ -285,9 +285,9 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 // daemonSays stands before the reason that ended a daemon.
 const daemonSays = "writd: "
 
-func (d *daemon) death(dataDir string, err error) error {
-	err = cmp.Or(disk.Room(dataDir, disk.Reserve), err) // of which its log had no room to tell
-	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), err.Error()), d.log)
+func (d *daemon) death(dataDir string, end error) error {
+	end = cmp.Or(disk.Room(dataDir, disk.Reserve), end, errors.New("it ended without an error")) // a full disk has no room for its words
+	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), "it says nothing of why: "+end.Error()), d.log)
 }
 
 // lastWords are what this daemon said at its end, which may be several lines,

@@ -23,6 +23,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(playVariable) {
 	case "":
 		os.Exit(m.Run())
+	case "end":
+		os.Exit(0)
 	case "die":
 		fmt.Fprintln(os.Stderr, "something before")
 		fmt.Fprintln(os.Stderr, "the log is on a read-only disk")
@@ -177,6 +179,10 @@ func TestADaemonThatDiesSaysWhy(t *testing.T) {
 	_, err = Start(within(t, 5*time.Minute), play(t, "point"))
 	if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), ": the settings are wrong:\n> 1 | x: {\n         ^ (") {
 		t.Fatalf("error = %v", err)
+	}
+	_, err = Start(within(t, 5*time.Minute), play(t, "end"))
+	if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), "it says nothing of why: it ended without an error") {
+		t.Errorf("a daemon that ends without a word: %v", err)
 	}
 }
 
