@@ -16,6 +16,18 @@ func Group(use, short, example string, children ...*cobra.Command) *cobra.Comman
 	return c
 }
 
+// Only is what a command runs where allowed returns no error, which says who or what
+// it is for. It holds for whoever runs the command, as a hook of cobra would not: find
+// runs other commands by themselves.
+func Only(allowed func() error, run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := allowed(); err != nil {
+			return err
+		}
+		return run(cmd, args)
+	}
+}
+
 // Named gives a command another name.
 func Named(name string, c *cobra.Command) *cobra.Command {
 	was, rest, _ := strings.Cut(c.Use, " ")

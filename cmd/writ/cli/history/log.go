@@ -88,10 +88,7 @@ func (a *app) findCommand() *cobra.Command {
 	var f replayFlags
 	c := &cobra.Command{
 		Use: "find TEXT", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotAgents, func(cmd *cobra.Command, args []string) error {
 			f.text, f.latest = strings.Join(args, " "), true
 			whole, err := sessionOf(cmd, a, f)
 			if err != nil {
@@ -99,7 +96,7 @@ func (a *app) findCommand() *cobra.Command {
 			}
 			f.session = whole
 			return a.replay(cmd.Context(), "find", f)
-		},
+		}),
 	}
 	f.rangeFlags(c.Flags())
 	f.onlyFlags(c.Flags())

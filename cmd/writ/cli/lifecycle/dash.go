@@ -27,10 +27,7 @@ run for an agent.`,
 		Example: `  writ dash
   writ dash --print | xargs firefox`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, _ []string) error {
 			reply, err := client.Ask[schemas.DashReply](cmd.Context(), a.Client, client.RoleAdmin, "dash", schemas.SvcDash, r)
 			if err != nil {
 				return err
@@ -49,7 +46,7 @@ run for an agent.`,
 			}
 			a.Printf("The dashboard opens in your browser. If it does not, `writ dash --print` shows a link.\n")
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&r.Reads, "read-only", false, "a link to look with, as for an auditor, and to act on nothing")
 	c.Flags().BoolVar(&show, "print", false, "print the link, open nothing")

@@ -92,13 +92,10 @@ replica of it, nor a view can be read any more. That it was there, its verdict
 and the reason for forgetting it stay. There is no way back.`,
 		Example: "  writ memory forget 019f… --reason \"a customer's name\"",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			request.ID = args[0]
 			return a.memoryAct(cmd.Context(), "memory forget "+args[0], schemas.SvcMemoryForget, request)
-		},
+		}),
 	}
 	c.Flags().StringVar(&request.Reason, "reason", "", "why; it stays")
 	c.Flags().StringVar(&request.Scope, "scope", "", "the project it belongs to, where several have the id")
@@ -119,16 +116,13 @@ func (a *app) memoryExportCommand() *cobra.Command {
 line in the order of the log; original holds its bytes in base64.`,
 		Example: "  writ memory export memory.jsonl\n  writ memory export | jq -r .text",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "-" {
 				_, err := a.exportMemory(cmd.Context(), a.Out, scope)
 				return err
 			}
 			return a.exportMemoryTo(cmd.Context(), a.Env.Absolute(args[0]), scope)
-		},
+		}),
 	}
 	c.Flags().StringVar(&scope, "scope", "", "only this project, or global")
 	return c
@@ -179,10 +173,7 @@ observation without one counts as allow, one with an unknown verdict is stored
 and never recalled. Repeating an import changes nothing.`,
 		Example: "  writ memory import memory.jsonl",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			raw, err := a.readObserved(args[0], observedFile)
 			if err != nil {
 				return err
@@ -192,7 +183,7 @@ and never recalled. Repeating an import changes nothing.`,
 				return err
 			}
 			return a.importMemory(cmd.Context(), items)
-		},
+		}),
 	}
 	return c
 }

@@ -30,12 +30,9 @@ change is recorded with its reason; the history stays.`,
 		Example: `  writ memory review
   writ memory review 019f… --allow --reason "true, we checked"`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			return a.reviewMemory(cmd.Context(), client.First(args), flags)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&flags.allow, "allow", false, "let it be recalled")
 	c.Flags().BoolVar(&flags.hold, "hold", false, "keep it back")

@@ -23,12 +23,9 @@ configured it is asked; without, related observations are grouped. It happens by
 itself after every 25 observations of a project (setting memory.reflect_after).`,
 		Example: "  writ memory reflect\n  writ memory triage",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, _ []string) error {
 			return a.reflectMemory(cmd.Context(), request)
-		},
+		}),
 	}
 	c.Flags().StringVar(&request.Scope, "scope", "", "only this project, or global")
 	return c
@@ -61,10 +58,7 @@ counts as noise in "writ memory report".`,
   writ memory triage 019f… --accept
   writ memory triage 019f… --reject --reason "true of one test only"`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			decision := map[bool]string{accept: schemas.ProposalAccepted, reject: schemas.ProposalRejected}[true]
 			if decision == "" && len(args) == 0 {
 				return a.triageMemory(cmd.Context(), list)
@@ -74,7 +68,7 @@ counts as noise in "writ memory report".`,
 			}
 			_, err := a.decideProposal(cmd.Context(), schemas.MemoryTriageRequest{ID: args[0], Decision: decision, Reason: reason})
 			return err
-		},
+		}),
 	}
 	c.Flags().BoolVar(&accept, "accept", false, "make it a memory, or propose the rule")
 	c.Flags().BoolVar(&reject, "reject", false, "it is noise")

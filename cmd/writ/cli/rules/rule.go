@@ -159,10 +159,7 @@ says to take the others. What is told is told once for each reason, with the
 first places; --all names every one. Exit 1 if nothing came in.`,
 		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune\n  writ rule import old-rules.cypher --dry-run",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			path := a.Env.Absolute(args[0])
 			files, err := folder.Read(path)
 			if err != nil {
@@ -176,7 +173,7 @@ first places; --all names every one. Exit 1 if nothing came in.`,
 				return err
 			}
 			return a.showImport(reply, request.DryRun)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&request.Prune, "prune", false, "retire what an earlier import of this corpus brought and that is gone")
 	c.Flags().BoolVar(&request.Partial, "partial", false, "take the sound nodes, leave out the others")

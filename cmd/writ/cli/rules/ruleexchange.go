@@ -149,10 +149,7 @@ group. Prompts with a budget below 2,000 tokens get abstractions instead of
 rules. The same corpus always gives the same abstractions.`,
 		Example: "  writ rule compress --dry-run\n  writ rule compress",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, _ []string) error {
 			reply, err := client.AskWithin[schemas.RuleCompressReply](cmd.Context(), a.Client, client.RoleAdmin, "rule compress", client.ImportBudget, schemas.SvcRuleCompress, request)
 			if err != nil {
 				return err
@@ -174,7 +171,7 @@ rules. The same corpus always gives the same abstractions.`,
 				}
 				a.Printf("%s, %d %s.\n", client.Plural(len(reply.Abstractions), "abstraction", "abstractions"), len(reply.Changed), verb)
 			})
-		},
+		}),
 	}
 	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only show them")
 	return c

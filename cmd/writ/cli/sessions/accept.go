@@ -23,10 +23,7 @@ and in every work tree of the repository.`,
 		Example: `  writ approve settings
   writ approve settings ~/src/shop`,
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
 			dir := a.Env.Dir
 			if len(args) > 0 {
 				dir = a.Env.Absolute(args[0])
@@ -56,6 +53,6 @@ and in every work tree of the repository.`,
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "accept", schemas.SvcSettings, ask, func(reply schemas.SettingsReply) error {
 				return a.Print(reply, func() { a.Printf("Accepted.\n") })
 			})
-		},
+		}),
 	}
 }

@@ -37,12 +37,9 @@ request. --decline - shows what waits and asks for them.`,
   writ approve --decline "say how errors are told apart"`,
 		ValidArgs: gates,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
 			return Approve(cmd.Context(), a.Client, client.First(args), session, decline)
-		},
+		}),
 	}
 	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand(), a.keyCommand(), a.secondCommand())
 	c.Flags().StringVar(&session, "session", "", "the session (default: this project's latest)")

@@ -34,17 +34,14 @@ func (a *app) passkeyAddCommand() *cobra.Command {
 has to be opened within two minutes, and the passkey made within five.`,
 		Example: `  writ approve passkey add laptop`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey add", schemas.SvcPasskeyAdd, schemas.PasskeyAddRequest{Name: args[0]}, func(reply schemas.DashReply) error {
 				return a.Print(reply, func() {
 					a.Note("Open this link within %s in the browser that has or reaches the passkey:", time.Until(reply.Expires).Round(time.Second))
 					a.Printf("%s\n", reply.URL)
 				})
 			})
-		},
+		}),
 	}
 }
 
@@ -54,10 +51,7 @@ func (a *app) passkeyListCommand() *cobra.Command {
 		Short:   "List the passkeys that approve",
 		Example: `  writ approve passkey list`,
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, _ []string) error {
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey list", schemas.SvcPasskeys, struct{}{}, func(reply schemas.PasskeyList) error {
 				return a.Print(reply, func() {
 					if len(reply.Passkeys) == 0 {
@@ -68,7 +62,7 @@ func (a *app) passkeyListCommand() *cobra.Command {
 					}
 				})
 			})
-		},
+		}),
 	}
 }
 
@@ -90,13 +84,10 @@ func (a *app) passkeyRemoveCommand() *cobra.Command {
 		Long:    `Removes a passkey, by its name or by the beginning of its credential id. What it approved stays approved.`,
 		Example: `  writ approve passkey remove laptop`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey remove", schemas.SvcPasskeyRemove, schemas.PasskeyRemoveRequest{Passkey: args[0]}, func(reply schemas.Passkey) error {
 				return a.Print(reply, func() { a.Printf("Removed %s.\n", client.Printable(reply.Name)) })
 			})
-		},
+		}),
 	}
 }

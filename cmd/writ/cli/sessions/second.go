@@ -29,16 +29,13 @@ key), reads it with sign, which writes FILE.signed once they type yes. take hand
 here, within a day. Each approves exactly what the other did; nothing else counts.`,
 		Example: "  writ approve second ask plan.json\n  writ approve second sign plan.json\n  writ approve second take plan.json.signed",
 		Args:    cobra.ExactArgs(2), ValidArgs: []string{"ask", "sign", "take"},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.IsPerson(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
 			do := map[string]func(context.Context, string, string) error{"ask": a.askSecond, "sign": a.signSecond, "take": a.takeSecond}[args[0]]
 			if do == nil {
 				return client.Usage(second+": there is no act "+args[0], "Use ask, sign or take.")
 			}
 			return do(cmd.Context(), a.Env.Absolute(args[1]), session)
-		},
+		}),
 	}
 	c.Flags().StringVar(&session, "session", "", "the session to ask for (default: this project's latest)")
 	return c

@@ -59,10 +59,7 @@ has not gets a tombstone, with --reason. Where one file is not sound, nothing is
 Put what is written into a folder or behind a URL.`,
 		Example: "  writ team release make ./rules --name acme\n  writ team release make ./rules --name acme --after acme-1.release --reason \"the linter does it\"",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) (err error) {
 			key, _, _, err := a.PersonKey("team release make", true)
 			if err != nil {
 				return err
@@ -81,7 +78,7 @@ Put what is written into a folder or behind a URL.`,
 			}
 			a.Note("written to %s", path)
 			return a.Print(made, func() { a.Printf("%s", made.Lines(true)) })
-		},
+		}),
 	}
 	c.Flags().StringVar(&r.Name, "name", "", "whose `name` the release bears")
 	c.Flags().StringVar(&r.Layer, "layer", schemas.LayerOrganisation, "organisation or team")
@@ -137,13 +134,10 @@ func (a *app) updateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "update", Short: "Show whose releases are followed, and take the newest of each",
 		Example: "  writ team release update", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.NotAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotAgents, func(cmd *cobra.Command, _ []string) error {
 			reply, err := a.desk("update").Update(cmd.Context())
 			return a.done("update", reply, err)
-		},
+		}),
 	}
 }
 
@@ -169,10 +163,7 @@ func (a *app) proposeCommand() *cobra.Command {
 approve key). Send it to the maintainers: they review it, and it comes back in a release.`,
 		Example: "  writ team release propose GO-LOOP-DEFER-001 --to acme --reason \"bit us twice\"",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			key, _, _, err := a.PersonKey("team release propose", true)
 			if err != nil {
 				return err
@@ -184,7 +175,7 @@ approve key). Send it to the maintainers: they review it, and it comes back in a
 				return client.Explain("team release propose", err)
 			}
 			return a.Print(map[string]string{"file": path}, func() { a.Printf("written to %s, for the maintainers of %s\n", path, p.To) })
-		},
+		}),
 	}
 	c.Flags().StringVar(&p.To, "to", "", "whose releases it is for")
 	c.Flags().StringVar(&p.Reason, "reason", "", "why they should have it")
@@ -199,10 +190,7 @@ func (a *app) reviewCommand() *cobra.Command {
 gate. What that admits waits for writ rule review; once promoted, put its file among
 those that you release.`,
 		Example: "  writ team release review GO-LOOP-DEFER-001.proposal", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			p, reply, err := a.proposals("review").Review(cmd.Context(), args[0])
 			switch {
 			case err != nil:
@@ -213,7 +201,7 @@ those that you release.`,
 			return a.Print(reply, func() {
 				a.Printf("%s of %s, for %s: %s\nprovisional: writ rule review %s\n", reply.ID, client.Printable(p.Key), client.Printable(p.To), client.Printable(p.Reason), reply.ID)
 			})
-		},
+		}),
 	}
 }
 
@@ -221,12 +209,9 @@ func (a *app) leaveCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "leave NAME", Short: "Follow somebody's releases no more, and take their rules out",
 		Example: "  writ team release leave acme", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.NotForAgents(); err != nil {
-				return err
-			}
+		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, args []string) error {
 			reply, err := a.desk("leave").Ask(cmd.Context(), schemas.ReleaseRequest{Act: schemas.ReleaseLeave, Name: args[0]})
 			return a.done("leave", reply, err)
-		},
+		}),
 	}
 }
