@@ -39,7 +39,7 @@ type declaration struct {
 	member, top, inner bool
 	// of is the kind of the container that a member is found in alone; "" is any.
 	of string
-	// starts says that the pattern ends with [rest].
+	// starts says that the pattern ends with rest.
 	starts bool
 	// own is a member with its container's name: a constructor.
 	own bool
@@ -256,12 +256,7 @@ func (g *grammar) match(line, before string, indent int, open []found) (found, b
 }
 
 func containsAny(line string, parts []string) bool {
-	for _, part := range parts {
-		if strings.Contains(line, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(line, part) })
 }
 
 func wordOf(line string) string {

@@ -28,8 +28,8 @@ func Split(language, text string, scratch *Scratch) ([]artifact.Chunk, []artifac
 		o = goOutline(t)
 	case language == "markdown":
 		o = markdownOutline(t)
-	case grammars[language] != nil:
-		o = grammars[language].outline(t)
+	case grammars()[language] != nil:
+		o = grammars()[language].outline(t)
 	}
 	if len(o.sections) == 0 {
 		o.sections, o.least = blocks(t, 0, t.count()), blockTokens

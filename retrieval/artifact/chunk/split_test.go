@@ -67,7 +67,7 @@ func checkChunks(t fataler, text string, chunks []artifact.Chunk, symbols []arti
 
 var languages = func() []string {
 	all := []string{"go", "markdown", "text"}
-	for name := range grammars {
+	for name := range grammars() {
 		all = append(all, name)
 	}
 	return all
