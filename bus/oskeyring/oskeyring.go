@@ -35,7 +35,7 @@ const service = "writ"
 // ErrNone is returned where there is no keyring, or it does not answer in time.
 var ErrNone = errors.New("vault: no keyring")
 
-// ErrAbsent is returned by Get and Remove for what is not kept.
+// ErrAbsent is returned by Get for what is not kept.
 var ErrAbsent = errors.New("vault: not kept in the keyring")
 
 // Name is what a secret of a data directory is kept as.
@@ -76,12 +76,6 @@ const Elsewhere = "nats"
 // Put keeps a secret, in the place of an earlier one. It returns ErrNone.
 func Put(name, secret string) error {
 	_, err := bounded(func() (string, error) { return "", keyring.Set(service, name, secret) })
-	return err
-}
-
-// Remove forgets a secret. It returns ErrAbsent or ErrNone.
-func Remove(name string) error {
-	_, err := bounded(func() (string, error) { return "", keyring.Delete(service, name) })
 	return err
 }
 
