@@ -87,9 +87,9 @@ func (c CheckTree) decide(s State) Decision {
 	if len(unapproved) == 0 {
 		return d
 	}
-	text := fmt.Sprintf("the command changed %s that may not be written now:\n%s\nTell the user before anything else: `git checkout -- FILE` brings back a tracked file, a new one is removed.", plural(len(unapproved), "file"), changeList(unapproved))
+	text := fmt.Sprintf("the command changed %s that may not be written now:\n%s\nTell the user before anything else: `git checkout -- FILE` brings back a tracked file, a new one is removed.", excerpt.Count(len(unapproved), "file"), changeList(unapproved))
 	if c.Since != "" {
-		text = fmt.Sprintf("after `%s` had ended, %s changed that may not be written now:\n%s\nWhat it left running may have done it, or the user: stop the job, and ask before anything is put back.", excerpt.Runes(c.Since, 100), plural(len(unapproved), "file"), changeList(unapproved))
+		text = fmt.Sprintf("after `%s` had ended, %s changed that may not be written now:\n%s\nWhat it left running may have done it, or the user: stop the job, and ask before anything is put back.", excerpt.Runes(c.Since, 100), excerpt.Count(len(unapproved), "file"), changeList(unapproved))
 	}
 	if c.Meant.Path != "" {
 		text = fmt.Sprintf("%s was allowed to be written, and what was written is in another file, by a link that was put in the way:\n%s", excerpt.Runes(c.Meant.Path, 200), changeList(found))

@@ -30,7 +30,7 @@ func (s State) Resume() string {
 		line("approved tests: %s", fileNames(g.Files))
 	}
 	if len(s.Violations) > 0 {
-		line("%s of rules not fixed yet:\n%s", plural(len(s.Violations), "violation"), violationList(s.Violations))
+		line("%s of rules not fixed yet:\n%s", excerpt.Count(len(s.Violations), "violation"), violationList(s.Violations))
 	}
 	switch {
 	case s.Failing && len(s.PendingTests) == 0:

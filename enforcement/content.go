@@ -70,7 +70,7 @@ func (c CheckContent) decide(s State) Decision {
 	}
 	if len(fresh) > 0 {
 		d.Record = append(d.Record, schemas.RuleViolated{Violations: fresh, ToolUseID: c.ToolUseID})
-		d.Context = "Writ: this change breaks " + plural(len(fresh), "rule") + ". Fix it now:\n" + violationList(fresh)
+		d.Context = "Writ: this change breaks " + excerpt.Count(len(fresh), "rule") + ". Fix it now:\n" + violationList(fresh)
 	}
 	if len(fixed) > 0 {
 		d.Record = append(d.Record, schemas.ViolationFixed{Violations: fixed, ToolUseID: c.ToolUseID})
@@ -135,13 +135,6 @@ func ruleList(all []schemas.Violation) string {
 		ids = append(ids[:toldViolations], "…")
 	}
 	return strings.Join(ids, ", ")
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func (s State) violated(p schemas.RuleViolated) State {

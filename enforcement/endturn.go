@@ -108,8 +108,8 @@ func (c EndTurn) violations(s State) (open, bool) {
 	}
 	return open{
 		rule:   s.Violations[0].Rule,
-		reason: plural(n, "violation") + " of rules in the files you changed. Fix them, or tell the user why they stay:\n" + violationList(s.Violations),
-		left:   "with " + plural(n, "violation") + " of rules left: " + ruleList(s.Violations),
+		reason: excerpt.Count(n, "violation") + " of rules in the files you changed. Fix them, or tell the user why they stay:\n" + violationList(s.Violations),
+		left:   "with " + excerpt.Count(n, "violation") + " of rules left: " + ruleList(s.Violations),
 	}, true
 }
 

@@ -351,7 +351,7 @@ func fileList(files []string) string {
 	}
 	text := strings.Join(named, ", ")
 	if more := len(files) - most; more > 0 {
-		text += " and " + plural(more, "more file")
+		text += " and " + excerpt.Count(more, "more file")
 	}
 	return text
 }

@@ -353,9 +353,9 @@ func (one Seen) told() string {
 	var text string
 	switch one.Verdict {
 	case schemas.SeenRed:
-		text = "seen red: " + plural(one.Red, "test") + " (" + line + ")"
+		text = "seen red: " + excerpt.Count(one.Red, "test") + " (" + line + ")"
 	case schemas.SeenPasses:
-		text = "passes: " + plural(one.Passed, "test")
+		text = "passes: " + excerpt.Count(one.Passed, "test")
 	case schemas.SeenDiffers:
 		text = "differs from run to run: " + line
 	case schemas.SeenBroken:
@@ -366,13 +366,13 @@ func (one Seen) told() string {
 		return "not run: " + excerpt.Runes(one.Reason, 160)
 	}
 	if one.Verdict != schemas.SeenPasses && one.Passed > 0 {
-		text += "; passes: " + plural(one.Passed, "test")
+		text += "; passes: " + excerpt.Count(one.Passed, "test")
 	}
 	if one.Skipped > 0 {
-		text += "; skipped: " + plural(one.Skipped, "test")
+		text += "; skipped: " + excerpt.Count(one.Skipped, "test")
 	}
 	if one.Verdict == schemas.SeenRed && one.Other > 0 {
-		text += "; fails otherwise: " + plural(one.Other, "test")
+		text += "; fails otherwise: " + excerpt.Count(one.Other, "test")
 	}
 	return text
 }

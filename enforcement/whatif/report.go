@@ -132,11 +132,11 @@ func (r *Run) notes() (notes []string) {
 	}
 	if r.change.Then != nil {
 		notes = append(notes,
-			fmt.Sprintf("Both searches weigh rules by what use had taught about them when each prompt came (graduation, %s at the last one). Rules themselves are those of today or of the corpus tried, not those of then.", counted(r.change.Outcomes.Graduated(), "rule")),
+			fmt.Sprintf("Both searches weigh rules by what use had taught about them when each prompt came (graduation, %s at the last one). Rules themselves are those of today or of the corpus tried, not those of then.", excerpt.Count(r.change.Outcomes.Graduated(), "rule")),
 			"Both searches have the room that the mandatory rules leave in a prompt; what else the host was told then is not in the log.")
 		if held := r.report.Held; held.Times > 0 {
 			note := fmt.Sprintf("Held as recorded: files that were written or read brought %s in %s (%d tokens). They count as shown in both searches; the text that they were found by is not in the log.",
-				counted(held.Rules, "rule"), counted(held.Times, "answer"), held.Tokens)
+				excerpt.Count(held.Rules, "rule"), excerpt.Count(held.Times, "answer"), held.Tokens)
 			if len(held.Gone) > 0 {
 				note += " The corpus tried lacks " + strings.Join(held.Gone, ", ") + ": these would not have come."
 			}
@@ -164,7 +164,7 @@ func (r Report) Write(w io.Writer) error {
 	put := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format, args...) } // Flush tells
 	put("What if: %s\n\n", strings.Join(r.Change, "; "))
 	if d := r.Decisions; d.Total > 0 {
-		put("%s, %d run again: %d would have come out otherwise, %d the same for another rule\n", counted(d.Total, "decision"), d.Again, d.Flipped, d.OtherRule)
+		put("%s, %d run again: %d would have come out otherwise, %d the same for another rule\n", excerpt.Count(d.Total, "decision"), d.Again, d.Flipped, d.OtherRule)
 		for _, kind := range slices.Sorted(maps.Keys(d.Kinds)) {
 			put("  %s\t%d\n", kind, d.Kinds[kind])
 		}
@@ -183,7 +183,7 @@ func (r Report) Write(w io.Writer) error {
 		put("\n")
 	}
 	if p := r.Prompts; p.Total > 0 {
-		put("%s: %d would have brought other rules (%d gained, %d lost); today's search gives what was recorded for %d\n", counted(p.Total, "prompt"), p.Changed, p.Gained, p.Lost, p.AsRecorded)
+		put("%s: %d would have brought other rules (%d gained, %d lost); today's search gives what was recorded for %d\n", excerpt.Count(p.Total, "prompt"), p.Changed, p.Gained, p.Lost, p.AsRecorded)
 		put("\tnow\tthen\n")
 		put("tokens\t%d\t%d\n", p.TokensNow, p.TokensThen)
 		put("search p50\t%.0f µs\t%.0f µs\n", p.Now.P50, p.Then.P50)
@@ -220,13 +220,6 @@ func (r Report) Write(w io.Writer) error {
 		put("%s\n", note)
 	}
 	return out.Flush()
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // topRules is how many rules a person is shown.

@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // verdict is what an advisor says about an answer. The zero value lets it pass:
@@ -84,7 +85,7 @@ func (c *conversation) gate(ctx context.Context, message, answer string) (judgem
 	}
 	j := judge(text, c.run.Constitution.Advisor.MalformedHalts)
 	given := schemas.AdviceGiven{Mode: string(dialect.AdvisorGate), Verdict: words[j.verdict], Text: j.text, Model: model, Malformed: j.malformed}
-	c.show(schemas.FrameAdvice, joinReasons(given.Verdict, j.text))
+	c.show(schemas.FrameAdvice, excerpt.Joined(": ", given.Verdict, j.text))
 	return j, c.recordLast(ctx, given)
 }
 

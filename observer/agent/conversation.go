@@ -8,6 +8,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -165,12 +166,5 @@ func (c *conversation) recorded(ctx context.Context, transcript []byte) (string,
 	return batch, x.ended(ctx)
 }
 
-func joined(texts ...string) string {
-	var all []string
-	for _, t := range texts {
-		if t != "" {
-			all = append(all, t)
-		}
-	}
-	return strings.Join(all, "\n\n")
-}
+// joined sets texts apart as paragraphs.
+func joined(texts ...string) string { return excerpt.Joined("\n\n", texts...) }

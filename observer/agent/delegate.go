@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // caller returns the conversation that a call comes from.
@@ -94,7 +95,7 @@ func resultOf(id string, f schemas.AgentFinished) verbs.Result {
 	if f.Outcome == Answered {
 		return verbs.Content(verbs.TrustPeer, cmp.Or(f.Answer, "(agent "+id+" answered nothing)"))
 	}
-	r := verbs.Err("agent "+id+" "+joinReasons(f.Outcome, f.Reason), "do it yourself or ask differently")
+	r := verbs.Err("agent "+id+" "+excerpt.Joined(": ", f.Outcome, f.Reason), "do it yourself or ask differently")
 	if f.Answer != "" {
 		r.Text += "\nWhat it said last:\n" + f.Answer
 		r.Trust = verbs.TrustPeer

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Outcomes of a message. Persisted; never change.
@@ -86,7 +87,7 @@ func (x *exchange) answer(ctx context.Context, r *response, last bool) bool {
 		x.c.skipAll(ctx, r, "it was the last response of the message")
 	}
 	if !r.reply.Whole {
-		reason = joinReasons(reason, "the answer was ended by its bound: "+cmp.Or(r.reply.Stop, "length"))
+		reason = excerpt.Joined(": ", reason, "the answer was ended by its bound: "+cmp.Or(r.reply.Stop, "length"))
 	}
 	answer := r.answer()
 	judged, err := x.c.gate(ctx, x.text, answer)
@@ -166,18 +167,8 @@ func (x *exchange) ended(ctx context.Context) schemas.AgentFinished {
 	if err := x.c.recordLast(ctx, x.finished); err != nil && x.finished.Outcome != Failed {
 		x.fail(err)
 	}
-	x.c.show(schemas.FrameFinished, joinReasons(x.finished.Outcome, x.finished.Reason))
+	x.c.show(schemas.FrameFinished, excerpt.Joined(": ", x.finished.Outcome, x.finished.Reason))
 	return x.finished
-}
-
-func joinReasons(texts ...string) string {
-	var all []string
-	for _, t := range texts {
-		if t != "" {
-			all = append(all, t)
-		}
-	}
-	return strings.Join(all, ": ")
 }
 
 // answer is the visible text of a response.

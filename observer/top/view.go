@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // The terminal's own sixteen colours, so that its theme decides.
@@ -94,7 +95,7 @@ func column(text string, width int) string {
 
 func (m model) head() []string {
 	s := m.snapshot.Status
-	first := []string{bold.Render("Writ " + clean(s.Version)), plural(s.Counts.Live, "session") + " live", fmt.Sprintf("%d idle", s.Counts.Idle), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability)}
+	first := []string{bold.Render("Writ " + clean(s.Version)), excerpt.Count(s.Counts.Live, "session") + " live", fmt.Sprintf("%d idle", s.Counts.Idle), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability)}
 	if m.trouble != "" {
 		first = []string{first[0], bad.Render("no answer: " + clean(m.trouble))}
 	}
@@ -196,13 +197,6 @@ func (m model) joinLine(parts []string) string {
 	return line
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // flow is how many decisions there are, and how long searches take.
 func (m model) flow() string {
 	minutes := m.rate.last(m.snapshot.At)
@@ -213,7 +207,7 @@ func (m model) flow() string {
 		decided += one.decided
 		denied += one.deny
 	}
-	parts := []string{plural(decided, "decision") + " in 30 min"}
+	parts := []string{excerpt.Count(decided, "decision") + " in 30 min"}
 	if decided > 0 {
 		text := fmt.Sprintf("%d not allowed", denied)
 		if denied > 0 {

@@ -1,4 +1,4 @@
-// Package excerpt shortens texts for lines, tables and messages.
+// Package excerpt shortens and joins texts for lines, tables and messages.
 //
 // What it returns is valid UTF-8 and never ends within a character; what was cut
 // off is marked, and the mark counts into the length that was asked for. It knows
@@ -7,6 +7,7 @@ package excerpt
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,6 +44,20 @@ func IsLine(text string) bool {
 func First(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)
+}
+
+// Joined joins the texts that are not empty.
+func Joined(separator string, texts ...string) string {
+	kept := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
+	return strings.Join(kept, separator)
+}
+
+// Count is a number of things, whose plural ends with s.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
 }
 
 // Runes shortens a text to so many characters.

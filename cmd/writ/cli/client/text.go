@@ -3,7 +3,6 @@ package client
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -102,7 +101,7 @@ func First(args []string) string {
 
 // JoinNonEmpty joins the parts that are not empty.
 func JoinNonEmpty(separator string, parts ...string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" }), separator)
+	return excerpt.Joined(separator, parts...)
 }
 
 // Size is a number of bytes for people, in binary units.

@@ -122,13 +122,7 @@ func (a *app) showFound(reply retrieveReply, explained bool) {
 }
 
 func ruleFacts(r foundRule) string {
-	facts := []string{fmt.Sprintf("score %.2f", r.Score), r.Severity}
-	for _, fact := range []string{r.Domain, r.Authority} {
-		if fact != "" {
-			facts = append(facts, fact)
-		}
-	}
-	return strings.Join(facts, " · ")
+	return client.JoinNonEmpty(" · ", fmt.Sprintf("score %.2f", r.Score), r.Severity, r.Domain, r.Authority)
 }
 
 func reasons(r foundRule) string {
