@@ -2,13 +2,16 @@ package enforcement
 
 import (
 	"cmp"
+	_ "embed" // verifying.txt
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/wordset"
 )
 
 // RuleEvidence refuses to call work done that nothing verified since it was
@@ -42,66 +45,21 @@ type Ran struct {
 	Fails int `json:"fails,omitempty"`
 }
 
-// testPrograms run tests whatever their arguments; checkPrograms check.
-var (
-	testPrograms = setOf(
-		"gotestsum", "jest", "vitest", "mocha", "ava", "tap", "jasmine", "karma", "playwright", "cypress", "pytest", "py.test",
-		"tox", "nox", "nose2", "rspec", "phpunit", "pest", "ctest", "bats", "testscript", "minitest", "cucumber", "behave", "ginkgo",
-		"nextest", "busted", "prove", "codecept", "detox",
-	)
-	checkPrograms = setOf(
-		"golangci-lint", "staticcheck", "tsc", "vue-tsc", "eslint", "biome", "oxlint", "flake8", "mypy", "pyright", "pylint", "ruff",
-		"bandit", "shellcheck", "rubocop", "standardrb", "phpstan", "psalm", "javac", "rustc", "gcc", "g++", "clang", "clang++",
-		"clang-tidy", "cppcheck", "hadolint", "yamllint", "actionlint", "markdownlint", "stylelint", "tflint", "credo", "dialyzer",
-		"ktlint", "detekt", "checkstyle", "spotbugs", "swiftlint", "sqlfluff", "buf", "govulncheck", "errcheck", "revive",
-	)
-)
+//go:embed verifying.txt
+var verifyingText string
 
-// verifying are programs whose first operand says what they do.
-var verifying = map[string]map[string]string{
-	"go":        {"test": KindTest, "vet": KindCheck, "build": KindCheck},
-	"cargo":     {"test": KindTest, "nextest": KindTest, "check": KindCheck, "build": KindCheck, "clippy": KindCheck},
-	"npm":       {"test": KindTest, "t": KindTest, "tst": KindTest},
-	"pnpm":      {"test": KindTest, "t": KindTest},
-	"yarn":      {"test": KindTest},
-	"bun":       {"test": KindTest},
-	"deno":      {"test": KindTest, "check": KindCheck, "lint": KindCheck},
-	"node":      {"--test": KindTest, "--check": KindCheck, "-c": KindCheck},
-	"dotnet":    {"test": KindTest, "build": KindCheck},
-	"mix":       {"test": KindTest, "compile": KindCheck, "credo": KindCheck, "dialyzer": KindCheck},
-	"swift":     {"test": KindTest, "build": KindCheck},
-	"zig":       {"test": KindTest, "build": KindCheck},
-	"dart":      {"test": KindTest, "analyze": KindCheck},
-	"flutter":   {"test": KindTest, "analyze": KindCheck},
-	"bazel":     {"test": KindTest, "build": KindCheck},
-	"stack":     {"test": KindTest, "build": KindCheck},
-	"cabal":     {"test": KindTest, "build": KindCheck},
-	"lein":      {"test": KindTest, "check": KindCheck},
-	"sbt":       {"test": KindTest, "compile": KindCheck},
-	"rails":     {"test": KindTest, "spec": KindTest},
-	"gradle":    {"test": KindTest, "check": KindTest, "build": KindTest},
-	"mvn":       {"test": KindTest, "verify": KindTest, "package": KindTest, "install": KindTest, "compile": KindCheck},
-	"composer":  {"test": KindTest},
-	"terraform": {"validate": KindCheck, "plan": KindCheck},
-	"cue":       {"vet": KindCheck},
-	"nx":        {"test": KindTest, "lint": KindCheck, "build": KindCheck},
-	"turbo":     {"test": KindTest, "lint": KindCheck, "build": KindCheck},
-	"xcodebuild": {
-		"test": KindTest, "build": KindCheck,
-	},
-	"writ":     {"check": KindCheck},
-	"prettier": {"--check": KindCheck, "-c": KindCheck},
-	"black":    {"--check": KindCheck},
-	"gofmt":    {"-l": KindCheck, "-d": KindCheck},
-}
+// verifiers are the programs of verifying.txt, and with a slash between their operands.
+type verifiers struct{ tests, checks, testOperands, checkOperands, targets map[string]bool }
 
-// targets run what a file of the project calls by a name of its own.
-var targetRunners = setOf("make", "gmake", "just", "task", "mage", "ninja", "rake", "invoke", "inv", "gulp", "grunt", "ant", "meson", "cmake", "earthly", "dagger", "npm", "pnpm", "yarn", "bun", "hatch", "pdm", "poe", "nox")
+var verifying = sync.OnceValue(func() verifiers {
+	in := func(name string) map[string]bool { return wordset.In(verifyingText, name) }
+	return verifiers{in("tests"), in("checks"), in("tests by operand"), in("checks by operand"), in("targets")}
+})
 
 // verifies says what a program with its arguments verifies, "" for nothing.
 func verifies(words []string) string {
 	name := strings.TrimSuffix(words[0], ".exe")
-	args := words[1:]
+	args, known := words[1:], verifying()
 	switch name {
 	case "python", "python3", "py":
 		return verifiesPython(args)
@@ -113,22 +71,23 @@ func verifies(words []string) string {
 	switch {
 	case slices.Contains(args, "--version") || slices.Contains(args, "--help"):
 		return ""
-	case testPrograms[name]:
+	case known.tests[name]:
 		return KindTest
-	case checkPrograms[name]:
+	case known.checks[name]:
 		return KindCheck
 	}
-	if known, ok := verifying[name]; ok {
-		for _, arg := range args {
-			if kind := known[arg[strings.LastIndexByte(arg, ':')+1:]]; kind != "" {
-				return kind
-			}
-			if !strings.HasPrefix(arg, "-") && name != "gradle" && name != "mvn" && name != "nx" && name != "turbo" && name != "bazel" && name != "xcodebuild" {
-				break
-			}
+	for _, arg := range args {
+		switch operand := name + "/" + arg[strings.LastIndexByte(arg, ':')+1:]; {
+		case known.testOperands[operand]:
+			return KindTest
+		case known.checkOperands[operand]:
+			return KindCheck
+		}
+		if !strings.HasPrefix(arg, "-") && name != "gradle" && name != "mvn" && name != "nx" && name != "turbo" && name != "bazel" && name != "xcodebuild" {
+			break
 		}
 	}
-	if targetRunners[name] {
+	if known.targets[name] {
 		return verifiesTarget(args)
 	}
 	// A script of the project that is named for what it does.
@@ -140,9 +99,9 @@ func verifiesPython(args []string) string {
 		switch {
 		case arg == "-m" && i+1 < len(args):
 			switch module := args[i+1]; {
-			case testPrograms[module], module == "unittest", module == "doctest":
+			case verifying().tests[module], module == "unittest", module == "doctest":
 				return KindTest
-			case checkPrograms[module], module == "py_compile", module == "compileall":
+			case verifying().checks[module], module == "py_compile", module == "compileall":
 				return KindCheck
 			}
 			return ""
