@@ -371,7 +371,7 @@ func (m *model) sees() {
 		r.NotRun = "no runner"
 	}
 	before := m.state.Work.Seen[testFile].Verdict
-	if d := m.do(SeeTests{Files: []schemas.TestFileResult{r}, Workspace: w}); len(d.Record) == 0 {
+	if d := m.do(seeTests{Files: []schemas.TestFileResult{r}, Workspace: w}); len(d.Record) == 0 {
 		return
 	}
 	switch _, red := m.red[testFile]; {

@@ -32,18 +32,6 @@ type Seen struct {
 // maxSeen bounds Work.Seen.
 const maxSeen = 200
 
-// SeeTests reports what running test files showed.
-type SeeTests struct {
-	Files     []schemas.TestFileResult
-	Workspace Workspace // as for an approval
-}
-
-func (c SeeTests) check() error { return nil }
-
-func (c SeeTests) decide(s State) Decision {
-	return Decision{Verdict: Allow, Record: shown(s, c.Files, c.Workspace)}
-}
-
 // shown is what runs of test files say about the files as they stand: of one that
 // changed meanwhile they say nothing.
 func shown(s State, files []schemas.TestFileResult, w Workspace) []schemas.Payload {

@@ -8,12 +8,24 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// seeTests reports what running test files showed, and nothing beside.
+type seeTests struct {
+	Files     []schemas.TestFileResult
+	Workspace Workspace // as for an approval
+}
+
+func (c seeTests) check() error { return nil }
+
+func (c seeTests) decide(s State) Decision {
+	return Decision{Verdict: Allow, Record: shown(s, c.Files, c.Workspace)}
+}
+
 // ran is what running a test file as it stands showed.
 func (x *session) ran(name string, r schemas.TestFileResult) Decision {
 	x.t.Helper()
 	w := x.runnable()
 	r.Path, r.SHA256, r.Support = name, Hash([]byte(x.files[name])), SupportOf(w)
-	return x.do(SeeTests{Files: []schemas.TestFileResult{r}, Workspace: w})
+	return x.do(seeTests{Files: []schemas.TestFileResult{r}, Workspace: w})
 }
 
 // runnable is the workspace of a machine that can run every test file.
@@ -176,7 +188,7 @@ func TestWhatWasSeenIsOfTheContentThatRan(t *testing.T) {
 		t.Errorf("what serves the tests changed, and to be run are %q", files)
 	}
 	w := x.runnable()
-	if d := x.do(SeeTests{Files: []schemas.TestFileResult{{Path: testFile, SHA256: Hash([]byte(goodTest)), Passed: 1}}, Workspace: w}); len(d.Record) > 0 {
+	if d := x.do(seeTests{Files: []schemas.TestFileResult{{Path: testFile, SHA256: Hash([]byte(goodTest)), Passed: 1}}, Workspace: w}); len(d.Record) > 0 {
 		t.Errorf("a run of another content is recorded: %+v", d.Record)
 	}
 }
