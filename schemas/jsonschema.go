@@ -29,63 +29,8 @@ func JSONSchema(t Type, version int) ([]byte, error) {
 
 func schemaFile(t Type, version int) string { return fmt.Sprintf("%s.v%d.json", t, version) }
 
-func schemaOf(t reflect.Type) map[string]any {
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return map[string]any{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[[]byte]():
-		return map[string]any{"type": []string{"string", "null"}, "contentEncoding": "base64"}
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return map[string]any{"type": "string"}
-	case reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case reflect.Int, reflect.Int64:
-		return map[string]any{"type": "integer"}
-	case reflect.Uint64:
-		return map[string]any{"type": "integer", "minimum": 0}
-	case reflect.Float64:
-		return map[string]any{"type": "number"}
-	case reflect.Slice:
-		return map[string]any{"type": []string{"array", "null"}, "items": schemaOf(t.Elem())}
-	case reflect.Map:
-		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
-	case reflect.Interface:
-		return map[string]any{}
-	case reflect.Pointer:
-		return schemaOf(t.Elem())
-	case reflect.Struct:
-		return schemaOfStruct(t)
-	default:
-		panic("schemas: no JSON Schema for a field of " + t.String())
-	}
-}
-
-func jsonKey(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
-}
-
-func schemaOfStruct(t reflect.Type) map[string]any {
-	properties := map[string]any{}
-	required := []string{}
-	for i := range t.NumField() {
-		name, options := jsonKey(t.Field(i)), ""
-		if _, rest, found := strings.Cut(t.Field(i).Tag.Get("json"), ","); found {
-			options = rest
-		}
-		properties[name] = schemaOf(t.Field(i).Type)
-		if options == "" {
-			required = append(required, name)
-		}
-	}
-	s := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		s["required"] = required
-	}
-	return s
-}
+// schemaOf is the JSON Schema of an event's body or of a node.
+func schemaOf(t reflect.Type) map[string]any { return wire{stored: true}.of(t) }
 
 // RequestSchema is the JSON Schema (draft 2020-12) of what a service takes. A
 // field that is left out has its zero value; one that it does not name is
@@ -106,10 +51,11 @@ func RequestFields(t reflect.Type) []string {
 	return names
 }
 
-// wire makes schemas of what encoding/json reads and writes. Unlike those of
-// events, which are frozen, they are of this build alone.
+// wire makes schemas of what encoding/json reads and writes. Those of services are of
+// this build alone.
 type wire struct {
-	strict bool
+	stored bool           // in events, whose schemas are frozen
+	strict bool           // nothing is required
 	within []reflect.Type // structs that are being described, to end at one that holds itself
 }
 
@@ -152,8 +98,15 @@ func (w wire) of(t reflect.Type) map[string]any {
 	case reflect.Slice, reflect.Array:
 		return map[string]any{"type": []string{"array", "null"}, "items": w.of(t.Elem())}
 	case reflect.Map:
-		return map[string]any{"type": []string{"object", "null"}, "additionalProperties": w.of(t.Elem())}
+		m := map[string]any{"type": []string{"object", "null"}, "additionalProperties": w.of(t.Elem())}
+		if w.stored {
+			m["type"] = "object"
+		}
+		return m
 	case reflect.Pointer:
+		if w.stored {
+			return w.of(t.Elem())
+		}
 		return map[string]any{"anyOf": []any{w.of(t.Elem()), map[string]any{"type": "null"}}}
 	case reflect.Struct:
 		return w.ofStruct(t)
@@ -175,7 +128,7 @@ func (w wire) ofStruct(t reflect.Type) map[string]any {
 		}
 	}
 	s := map[string]any{"type": "object", "properties": properties}
-	if w.strict {
+	if w.strict || w.stored {
 		s["additionalProperties"] = false
 	}
 	if len(required) > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -267,4 +268,7 @@ func NodeJSONSchema(t NodeType) ([]byte, error) {
 	return append(out, '\n'), nil
 }
 
-func jsonName(field int) string { return jsonKey(reflect.TypeFor[Rule]().Field(field)) }
+func jsonName(field int) string {
+	name, _, _ := strings.Cut(reflect.TypeFor[Rule]().Field(field).Tag.Get("json"), ",")
+	return name
+}
