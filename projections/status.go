@@ -95,8 +95,7 @@ func (v *runner) status(ends map[schemas.Stream]uint64) Status {
 	if v.trouble != nil {
 		st.Error = v.trouble.Error()
 	}
-	var failed *failure
-	if errors.As(v.trouble, &failed) {
+	if failed, ok := errors.AsType[*failure](v.trouble); ok {
 		st.Failed = failed.event
 	}
 	return st

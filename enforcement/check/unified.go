@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -160,12 +161,7 @@ func (p *diffParser) hunk(header string) error {
 }
 
 func anyPositive(n []int) bool {
-	for _, one := range n {
-		if one > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n, func(one int) bool { return one > 0 })
 }
 
 // maxDiffLine bounds line numbers, so that sums of them stay numbers.

@@ -262,15 +262,7 @@ func Object(value any) string {
 }
 
 // Both joins texts for one field.
-func Both(texts ...string) string {
-	kept := texts[:0:0]
-	for _, text := range texts {
-		if text != "" {
-			kept = append(kept, text)
-		}
-	}
-	return strings.Join(kept, "\n\n")
-}
+func Both(texts ...string) string { return excerpt.Joined("\n\n", texts...) }
 
 // LowerFirst is a name with a small first letter.
 func LowerFirst(name string) string {
@@ -284,8 +276,7 @@ func LowerFirst(name string) string {
 // field that does not fit stays empty, the rest is read.
 func Lenient(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into)
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) && wrongType.Field != "" {
+	if wrongType, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrongType.Field != "" {
 		return nil
 	}
 	return err

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -32,12 +33,7 @@ func (a *analysis) source(src string) {
 
 // zshDiffers reports the operators that bash parses as something else.
 func zshDiffers(src string) bool {
-	for _, op := range []string{">!", ">>!", ">>|", "&>!", "&|", "&!"} {
-		if strings.Contains(src, op) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{">!", ">>!", ">>|", "&>!", "&|", "&!"}, func(op string) bool { return strings.Contains(src, op) })
 }
 
 // script judges a command line found inside another one, in the shell sh.

@@ -16,6 +16,7 @@
 package shell
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -192,12 +193,8 @@ type analysis struct {
 }
 
 func newAnalysis(env Env) *analysis {
-	if env.Dir == "" {
-		env.Dir = "/"
-	}
-	if env.Project == "" {
-		env.Project = env.Dir
-	}
+	env.Dir = cmp.Or(env.Dir, "/")
+	env.Project = cmp.Or(env.Project, env.Dir)
 	return &analysis{
 		env: env, paths: map[string]bool{}, mentions: map[string]struct{}{},
 		patterns: map[string]struct{}{}, trees: map[string]struct{}{}, gone: map[string]struct{}{}, folders: map[string]struct{}{},

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	_ "embed" // the table
 	"fmt"
 	"slices"
@@ -111,9 +112,7 @@ func (t *tableReader) line(words []string) {
 			if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") {
 				name = t.program + name
 			}
-			if e.name == "" {
-				e.name = name
-			}
+			e.name = cmp.Or(e.name, name)
 			if t.entries[name] != nil {
 				panic("shell: " + name + " stands twice in the table")
 			}

@@ -178,21 +178,11 @@ type annotation struct {
 }
 
 func (m annotation) has(w string) bool {
-	for _, t := range m.args {
-		if t.text == w {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.args, func(t lexeme) bool { return t.text == w })
 }
 
 func anyMark(marks []annotation, set map[string]bool) bool {
-	for _, m := range marks {
-		if set[m.name] || set[strings.TrimSuffix(m.name, "Attribute")] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(m annotation) bool { return set[m.name] || set[strings.TrimSuffix(m.name, "Attribute")] })
 }
 
 // annotation reads @Name(…) or [Name(…), Other] and gives the index of its

@@ -1,6 +1,9 @@
 package skeleton
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var pythonGrammar = &grammar{
 	keywords: names("and or not in is if else elif for while lambda await async yield return assert with as del global nonlocal pass raise import from try except finally def class"),
@@ -150,21 +153,11 @@ func pyLambda(t []lexeme) (u unit, ok bool) {
 func pyTestClass(head []lexeme) bool { return prefixed(head[1].text, "Test") || pyUnitClass(head) }
 
 func pyUnitClass(head []lexeme) bool {
-	for _, t := range head[2:] {
-		if t.kind == word && strings.HasSuffix(t.text, "TestCase") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(head[2:], func(t lexeme) bool { return t.kind == word && strings.HasSuffix(t.text, "TestCase") })
 }
 
 func pySkipped(decorators []pyLine) bool {
-	for _, d := range decorators {
-		if pySkips(d.tokens) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(decorators, func(d pyLine) bool { return pySkips(d.tokens) })
 }
 
 func pyUnit(head []lexeme, decorators []pyLine, classes []pyClass) unit {

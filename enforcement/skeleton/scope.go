@@ -197,12 +197,7 @@ func (s *scope) makesMock(v []lexeme) bool {
 		if s.g.makers(r.name) {
 			return true
 		}
-		for _, c := range r.chain {
-			if s.g.makers(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(r.chain, func(c string) bool { return s.g.makers(c) })
 	}
 	if v[i].text != "{" && v[i].text != "[" {
 		return false

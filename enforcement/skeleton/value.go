@@ -1,6 +1,7 @@
 package skeleton
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -98,12 +99,7 @@ type root struct {
 var records = names("mock args firstCall lastCall getCall calls callCount call_args call_args_list call_count mock_calls method_calls called await_args await_count Invocations ReceivedCalls")
 
 func (r root) recorded() bool {
-	for _, m := range r.chain {
-		if records[m] || prefixed(m, "called") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.chain, func(m string) bool { return records[m] || prefixed(m, "called") })
 }
 
 // rootAt reads the chain that begins with the word at i.
@@ -155,12 +151,7 @@ func (s *scope) untouched(r root) bool {
 	if !s.is(fixed, r.name) || s.is(altered, r.name) || s.is(handed, r.name) || s.lent[r.name] {
 		return false
 	}
-	for _, m := range r.chain {
-		if !readers[m] && !s.g.reads[m] && !s.holdsKey(r.name, m, 3) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.chain, func(m string) bool { return !readers[m] && !s.g.reads[m] && !s.holdsKey(r.name, m, 3) })
 }
 
 // holdsKey tells whether a name stands in what a variable was set to.
@@ -472,12 +463,7 @@ func before(t []lexeme, i int) string {
 }
 
 func prefixed(name string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // withoutThrows leaves out what is thrown: a test that expects an exception

@@ -58,8 +58,7 @@ func (d desk) rule(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadRe
 		return nil, err
 	}
 	view, err := ask[schemas.RuleView](ctx, d, schemas.SvcRule, schemas.RuleQuery{ID: id})
-	var against told
-	if errors.As(err, &against) && against.code == schemas.CodeNotFound {
+	if against, ok := errors.AsType[told](err); ok && against.code == schemas.CodeNotFound {
 		return nil, sdk.ResourceNotFoundError(r.Params.URI)
 	}
 	if err != nil {

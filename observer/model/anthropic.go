@@ -44,8 +44,7 @@ func (c *Client) anthropic() func(context.Context, *watch, Request, func(string)
 			}
 		}
 		err = stream.Err()
-		var refused *anthropic.Error
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*anthropic.Error](err); ok {
 			said = anthropicSaid(refused.RawJSON())
 		}
 		return reply, said, err

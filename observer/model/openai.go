@@ -47,8 +47,7 @@ func (c *Client) openAI() func(context.Context, *watch, Request, func(string) er
 			}
 		}
 		err = stream.Err()
-		var refused *openai.Error
-		if errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*openai.Error](err); ok {
 			said = cmp.Or(refused.Message, refused.Code, refused.RawJSON())
 		}
 		return reply, said, err

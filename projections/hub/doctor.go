@@ -187,8 +187,7 @@ func knock(ctx context.Context, address string, trust *tls.Config) error {
 	trust = trust.Clone()
 	trust.ServerName = u.Hostname()
 	if err := tls.Client(conn, trust).HandshakeContext(ctx); err != nil {
-		var invalid x509.CertificateInvalidError
-		if errors.As(err, &invalid) {
+		if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 			return fmt.Errorf("%w. The hub's administrator renews it, unless the clock here is wrong", err)
 		}
 		return fmt.Errorf("%w. Join again, and name the authorities of its certificate with --ca", err)

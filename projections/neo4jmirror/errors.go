@@ -74,8 +74,7 @@ func (m *Mirror) explain(ctx context.Context, err error) error {
 	case errors.As(err, &refused):
 		return m.refusal(refused)
 	}
-	var limit *neo4j.TransactionExecutionLimit
-	if errors.As(err, &limit) && len(limit.Errors) > 0 {
+	if limit, ok := errors.AsType[*neo4j.TransactionExecutionLimit](err); ok && len(limit.Errors) > 0 {
 		last := limit.Errors[len(limit.Errors)-1]
 		if errors.As(last, &refused) {
 			return m.refusal(refused)

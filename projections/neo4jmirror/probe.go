@@ -123,8 +123,7 @@ func greet(ctx context.Context, u *url.URL, secure *tls.Config) (reply, error) {
 
 // certificateTrouble is the reason without the chain of packages before it.
 func certificateTrouble(err *tls.CertificateVerificationError) string {
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "signed by an unknown authority"
 	}
 	return shortCause(err.Err)

@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
@@ -18,12 +19,7 @@ var (
 
 // hasBlocks says whether a text holds nodes in the block format.
 func hasBlocks(text string) bool {
-	for _, l := range splitLines(text) {
-		if !l.code && blockStart.MatchString(l.text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(splitLines(text), func(l textLine) bool { return !l.code && blockStart.MatchString(l.text) })
 }
 
 // textLine is a line of Markdown.

@@ -229,8 +229,7 @@ func tooDeep(tokens token.Tokens) (line int, deep bool) {
 }
 
 func (d *document) yamlProblem(err error) {
-	var at yaml.Error
-	if errors.As(err, &at) && at.GetToken() != nil {
+	if at, ok := errors.AsType[yaml.Error](err); ok && at.GetToken() != nil {
 		d.problem(at.GetToken().Position.Line+1, "front matter: %s", at.GetMessage())
 		return
 	}

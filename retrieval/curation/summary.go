@@ -99,12 +99,7 @@ func says(statement, trigger string) bool {
 	for _, t := range lexical.CountTerms(statement) {
 		in[t.Term] = true
 	}
-	for _, t := range lexical.CountTerms(trigger) {
-		if !in[t.Term] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(lexical.CountTerms(trigger), func(t lexical.Count) bool { return !in[t.Term] })
 }
 
 // topicMost is how many topics an abstraction is named by.

@@ -148,8 +148,7 @@ func (a *app) hidden() []*cobra.Command {
 // flagError says which flag is wrong, and which may be meant.
 func flagError(cmd *cobra.Command, err error) error {
 	text, _, _ := strings.Cut(client.OneLine(err.Error()), ": strconv.")
-	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		text = "there is no flag --" + unknown.GetSpecifiedName()

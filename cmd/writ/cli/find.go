@@ -109,8 +109,7 @@ func (a *app) find(cmd *cobra.Command, in, args []string) error {
 
 // as names a fault that is named after a place's command, after what was typed.
 func (f finding) as(what string, err error) error {
-	var fault *client.Fault
-	if errors.As(err, &fault) && strings.HasSuffix(fault.What, f.command.Name()) {
+	if fault, ok := errors.AsType[*client.Fault](err); ok && strings.HasSuffix(fault.What, f.command.Name()) {
 		fault.What = what
 	}
 	return err

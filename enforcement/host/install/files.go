@@ -129,8 +129,7 @@ func cannotWrite(path string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		todo = "Make it writable for you and run this again; nothing was changed."
 	}
-	var at *fs.PathError
-	if errors.As(err, &at) && at.Path == path {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path == path {
 		err = at.Err // the path is said already
 	}
 	return &Problem{"write " + path, err.Error(), todo}

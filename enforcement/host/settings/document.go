@@ -58,8 +58,7 @@ func checkSyntax(text, body []byte) error {
 		return nil
 	}
 	offset := len(text)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		// The offset counts the byte that cannot be there.
 		offset = len(text) - len(body) + int(max(syntax.Offset-1, 0))
 	}

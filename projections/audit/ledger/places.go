@@ -162,8 +162,7 @@ func (p *postPlace) publish(ctx context.Context, s sealed) error {
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the URL, which may hold a password
 		}
 		return err

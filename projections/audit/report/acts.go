@@ -17,6 +17,7 @@ import (
 
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Kinds of acts, in the words of the report.
@@ -220,15 +221,7 @@ func targetOf(d schemas.ToolDecided) string {
 	return strings.Join(all, ", ")
 }
 
-func joined(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, ": ")
-}
+func joined(parts ...string) string { return excerpt.Joined(": ", parts...) }
 
 // withRule puts a rule's id before a reason that does not begin with it.
 func withRule(rule, reason string) string {

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // columns of the CSV. Persisted in people's spreadsheets; only ever add.
@@ -196,16 +197,10 @@ func (e Evidence) verdict() string {
 
 // sentence says the counts.
 func (c Counts) sentence() string {
-	count := func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, many)
-	}
-	text := fmt.Sprintf("%s, %s; %s allowed, %d denied, %d asked about.", count(c.Sessions, "session", "sessions"),
-		count(c.Prompts, "prompt", "prompts"), count(c.Allowed, "action", "actions"), c.Denied, c.Asked)
+	text := fmt.Sprintf("%s, %s; %s allowed, %d denied, %d asked about.", excerpt.Count(c.Sessions, "session"),
+		excerpt.Count(c.Prompts, "prompt"), excerpt.Count(c.Allowed, "action"), c.Denied, c.Asked)
 	if c.Undecodable > 0 {
-		text += fmt.Sprintf(" %s could not be decoded and are in no list.", count(c.Undecodable, "record", "records"))
+		text += fmt.Sprintf(" %s could not be decoded and are in no list.", excerpt.Count(c.Undecodable, "record"))
 	}
 	return text
 }

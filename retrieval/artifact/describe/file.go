@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"path"
 	"regexp"
+	"slices"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -240,12 +241,7 @@ func mayBeGenerated(path string) bool {
 	if !plain || bytes.Contains(lower, []byte(".pb.")) || bytes.Contains(lower, []byte("_pb2")) || bytes.Contains(lower, []byte(".designer.")) {
 		return true
 	}
-	for _, end := range generatedEnds {
-		if bytes.HasSuffix(lower, end) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(generatedEnds, func(end []byte) bool { return bytes.HasSuffix(lower, end) })
 }
 
 // generatedEnds are what the other names end with.

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"container/list"
 	"fmt"
 	"strings"
@@ -127,9 +128,7 @@ func (c *Cache) embed(ix *Index, text string) ([]float32, error) {
 // key tells queries apart that may have different answers.
 func (q Query) key() string {
 	q = q.filled(q.Method)
-	if q.Method == "" {
-		q.Method = TwoStage
-	}
+	q.Method = cmp.Or(q.Method, TwoStage)
 	w := DefaultWeights
 	if q.Weights != nil {
 		w = *q.Weights

@@ -62,8 +62,7 @@ func Read(src string) Graph {
 	for {
 		t, err := l.next()
 		if err != nil {
-			var at *syntaxError
-			if errors.As(err, &at) {
+			if at, ok := errors.AsType[*syntaxError](err); ok {
 				b.skip(at.line, true, "%s: the rest of the script is not read", at.reason)
 			}
 			break

@@ -1,6 +1,9 @@
 package static
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // stem takes the inflection off a lower-case English word, in place: plurals,
 // -ed, -ing, and a final y or e (steps 1 and 5a of Porter, "An algorithm for
@@ -17,12 +20,7 @@ func stem(w []byte) []byte {
 }
 
 func letters(w []byte) bool {
-	for _, b := range w {
-		if b < 'a' || b > 'z' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w, func(b byte) bool { return b < 'a' || b > 'z' })
 }
 
 // plural is step 1a.

@@ -39,8 +39,7 @@ func (a *Client) Fail(err error) int {
 	if text != "" {
 		a.Note("writ: %s", ownName.ReplaceAllString(text, ""))
 	}
-	var known *Fault
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Fault](err); ok {
 		return known.exit()
 	}
 	if strings.HasPrefix(text, "unknown command") {

@@ -55,8 +55,7 @@ func (a *app) confineOptions(args []string) (confine.Options, error) {
 			return []string{config.EndpointPath(dir), config.CredentialPath(dir, client.RoleAgent)}
 		},
 	})
-	var misuse *confined.Misuse
-	if errors.As(err, &misuse) {
+	if misuse, ok := errors.AsType[*confined.Misuse](err); ok {
 		err = client.Usage(misuse.What, misuse.Todo)
 	}
 	return o, err

@@ -296,8 +296,7 @@ func (h *hook) ask(ctx context.Context, call hookCall, root string) (schemas.Hoo
 // worthRetrying tells a daemon that is gone or still starting from one that
 // has answered.
 func worthRetrying(err error) bool {
-	var service *bus.ServiceError
-	if errors.As(err, &service) {
+	if service, ok := errors.AsType[*bus.ServiceError](err); ok {
 		return service.Code == schemas.CodeNotReady
 	}
 	return errors.Is(err, config.ErrNoDaemon) || errors.Is(err, config.ErrOlderDaemon) || errors.Is(err, bus.ErrUnavailable) ||

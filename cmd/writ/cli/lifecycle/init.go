@@ -227,8 +227,7 @@ func liveAtOnce(agents []settings.Agent) string {
 }
 
 func installFault(err error) error {
-	var problem *install.Problem
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*install.Problem](err); ok {
 		return &client.Fault{What: problem.What, Why: problem.Why, Todo: problem.Todo}
 	}
 	return &client.Fault{What: "the project's files", Why: err.Error()}

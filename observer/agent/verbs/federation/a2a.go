@@ -212,8 +212,7 @@ func (h *A2A) finish(ctx context.Context, client *a2aclient.Client, task *a2a.Ta
 // misread says what an answer is not, where it came and the SDK could not read
 // it.
 func misread(err error, what string) error {
-	var transport *url.Error
-	if errors.As(err, &transport) {
+	if _, ok := errors.AsType[*url.Error](err); ok {
 		return err
 	}
 	return peerErrorf("%s: %w", what, err)
@@ -310,12 +309,10 @@ func troubled(name string, err error) verbs.Result {
 
 // causeOf leaves away what clients put around the cause of a failure.
 func causeOf(err error) string {
-	var ours *peerError
-	if errors.As(err, &ours) {
+	if ours, ok := errors.AsType[*peerError](err); ok {
 		return ours.Error()
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
+	if transport, ok := errors.AsType[*url.Error](err); ok {
 		return transport.Err.Error()
 	}
 	return err.Error()

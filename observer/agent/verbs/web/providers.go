@@ -148,8 +148,7 @@ func ask(ctx context.Context, name, at string, header http.Header, setup map[int
 // withoutQuery takes the address out of an error of net/http: it is long, and
 // the agent knows what it asked.
 func withoutQuery(err error) error {
-	var inner *url.Error
-	if errors.As(err, &inner) {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
 		return inner.Err
 	}
 	return err

@@ -102,8 +102,7 @@ func (p problem) result() verbs.Result { return verbs.Err(p.what, p.adapt) }
 
 // told makes a result of a problem and passes other errors on.
 func told(err error) (verbs.Result, error) {
-	var p problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[problem](err); ok {
 		return p.result(), nil
 	}
 	return verbs.Result{}, err
@@ -199,8 +198,7 @@ func resolved(p string) string {
 // reason is the cause of an error of the file system, without the path that its
 // text begins with.
 func reason(err error) string {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err.Error()
 	}
 	return err.Error()
