@@ -112,8 +112,7 @@ func (l *listing) unreadable(file string, err error) {
 
 // reasonOf is an error of the system without the path, which is named beside it.
 func reasonOf(err error) string {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err.Error()
 	}
 	return strings.TrimPrefix(err.Error(), "artifacts: ")

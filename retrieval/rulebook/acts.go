@@ -36,8 +36,7 @@ func (b *Book) act(ctx context.Context, r schemas.RuleChangeRequest) (schemas.Ru
 		reply.Revision, reply.Message = state.Revisions, d.Message
 	}
 	reply.ID = r.ID
-	var problems problemsOf
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[problemsOf](err); ok {
 		reply.Problems = problems.problems
 		return reply, nil
 	}

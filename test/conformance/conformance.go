@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,9 +43,7 @@ type worked[C any] struct {
 func cases[C any](t testing.TB, family string) []worked[C] {
 	t.Helper()
 	dir := os.Getenv(DirVar)
-	if dir == "" {
-		dir = "testdata"
-	}
+	dir = cmp.Or(dir, "testdata")
 	path := filepath.Join(dir, family+".jsonl")
 	raw, err := os.ReadFile(path)
 	if err != nil {
