@@ -2,12 +2,18 @@ package client
 
 import (
 	"context"
+	"time"
 )
 
 // Show asks in a role and prints the answer: as JSON where --json says so, else
 // by show. What names the attempt in an error.
 func Show[T any](ctx context.Context, a *Client, role, what, subject string, request any, show func(T)) error {
-	reply, err := Ask[T](ctx, a, role, what, subject, request)
+	return ShowWithin(ctx, a, role, what, callBudget, subject, request, show)
+}
+
+// ShowWithin is Show for what may take longer than most.
+func ShowWithin[T any](ctx context.Context, a *Client, role, what string, budget time.Duration, subject string, request any, show func(T)) error {
+	reply, err := AskWithin[T](ctx, a, role, what, budget, subject, request)
 	if err != nil {
 		return err
 	}

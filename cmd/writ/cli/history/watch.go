@@ -37,12 +37,7 @@ func (a *app) watchCommand() *cobra.Command {
 			return a.watch(ctx, f)
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
-	flags.StringVar(&f.session, "session", "", "only this session")
-	flags.StringVar(&f.eventType, "type", "", "only events of this type")
-	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
-	flags.BoolVar(&f.data, "data", false, "show each event's data")
+	f.onlyFlags(c.Flags())
 	return c
 }
 

@@ -64,11 +64,7 @@ func (a *app) backUp(ctx context.Context, what, place string, r schemas.BackupRe
 	if r.Dir = place; !strings.Contains(place, "://") {
 		r.Dir = a.Env.Absolute(place)
 	}
-	reply, err := client.AskWithin[schemas.BackupReply](ctx, a.Client, client.RoleAdmin, what, backupBudget, schemas.SvcBackup, r)
-	if err != nil {
-		return err
-	}
-	return a.Print(reply, func() { show(reply) })
+	return client.ShowWithin(ctx, a.Client, client.RoleAdmin, what, backupBudget, schemas.SvcBackup, r, show)
 }
 
 // moveCommand writes the last backup of a data folder.

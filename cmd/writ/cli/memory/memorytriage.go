@@ -32,11 +32,7 @@ itself after every 25 observations of a project (setting memory.reflect_after).`
 }
 
 func (a *app) reflectMemory(ctx context.Context, request schemas.MemoryReflectRequest) error {
-	reply, err := client.AskWithin[schemas.MemoryReflectReply](ctx, a.Client, client.RoleAdmin, "memory reflect", judgedBudget, schemas.SvcMemoryReflect, request)
-	if err != nil {
-		return err
-	}
-	return a.Print(reply, func() {
+	return client.ShowWithin(ctx, a.Client, client.RoleAdmin, "memory reflect", judgedBudget, schemas.SvcMemoryReflect, request, func(reply schemas.MemoryReflectReply) {
 		a.Printf("%s read by %s: %s, %d merged.\n", client.Plural(reply.Read, "observation", "observations"), reply.By, client.Plural(reply.Proposals, "proposal", "proposals"), reply.Merged)
 		if reply.Left > 0 {
 			a.Printf("%d are left for the next reflection.\n", reply.Left)

@@ -150,11 +150,7 @@ rules. The same corpus always gives the same abstractions.`,
 		Example: "  writ rule compress --dry-run\n  writ rule compress",
 		Args:    cobra.NoArgs,
 		RunE: client.Only(a.NotForAgents, func(cmd *cobra.Command, _ []string) error {
-			reply, err := client.AskWithin[schemas.RuleCompressReply](cmd.Context(), a.Client, client.RoleAdmin, "rule compress", client.ImportBudget, schemas.SvcRuleCompress, request)
-			if err != nil {
-				return err
-			}
-			return a.Print(reply, func() {
+			return client.ShowWithin(cmd.Context(), a.Client, client.RoleAdmin, "rule compress", client.ImportBudget, schemas.SvcRuleCompress, request, func(reply schemas.RuleCompressReply) {
 				st := a.Env.Style(a.Out)
 				for _, r := range reply.Abstractions {
 					a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), r.Title)

@@ -36,11 +36,7 @@ rules that matter for a task, whatever its words, use writ query.`,
 			if st.On && !a.JSON {
 				request.Mark = "ansi"
 			}
-			reply, err := client.AskWithin[schemas.RuleSearchReply](cmd.Context(), a.Client, client.RoleHook, "rule search", client.SearchBudget, schemas.SvcRuleSearch, request)
-			if err != nil {
-				return err
-			}
-			return a.Print(reply, func() {
+			return client.ShowWithin(cmd.Context(), a.Client, client.RoleHook, "rule search", client.SearchBudget, schemas.SvcRuleSearch, request, func(reply schemas.RuleSearchReply) {
 				for _, hit := range reply.Hits {
 					a.Printf("%s  %s\n", st.Bold(hit.ID), hit.Title)
 					for _, field := range slices.Sorted(maps.Keys(hit.Fragments)) {

@@ -50,9 +50,7 @@ and in every work tree of the repository.`,
 				return client.Refused("accept", "the answer was not yes", "Nothing was accepted; what was accepted before goes on ruling.")
 			}
 			ask.Digest = reply.Digest
-			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "accept", schemas.SvcSettings, ask, func(reply schemas.SettingsReply) error {
-				return a.Print(reply, func() { a.Printf("Accepted.\n") })
-			})
+			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "accept", schemas.SvcSettings, ask, func(schemas.SettingsReply) { a.Printf("Accepted.\n") })
 		}),
 	}
 }

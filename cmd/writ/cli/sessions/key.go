@@ -23,9 +23,7 @@ yours can use it. What has to be a finger or a touch takes a passkey.`,
 		Example: `  writ approve key --new ann@example.org
   writ approve key >> persons.keys`,
 		Args: cobra.NoArgs,
-		RunE: client.Only(a.IsPerson, func(*cobra.Command, []string) error {
-			return a.key(name)
-		}),
+		RunE: client.Only(a.IsPerson, func(*cobra.Command, []string) error { return a.key(name) }),
 	}
 	c.Flags().StringVar(&name, "new", "", "draw a key under this `name`; what an earlier one signed goes on to hold")
 	return c

@@ -35,11 +35,9 @@ has to be opened within two minutes, and the passkey made within five.`,
 		Example: `  writ approve passkey add laptop`,
 		Args:    cobra.ExactArgs(1),
 		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
-			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey add", schemas.SvcPasskeyAdd, schemas.PasskeyAddRequest{Name: args[0]}, func(reply schemas.DashReply) error {
-				return a.Print(reply, func() {
-					a.Note("Open this link within %s in the browser that has or reaches the passkey:", time.Until(reply.Expires).Round(time.Second))
-					a.Printf("%s\n", reply.URL)
-				})
+			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "passkey add", schemas.SvcPasskeyAdd, schemas.PasskeyAddRequest{Name: args[0]}, func(reply schemas.DashReply) {
+				a.Note("Open this link within %s in the browser that has or reaches the passkey:", time.Until(reply.Expires).Round(time.Second))
+				a.Printf("%s\n", reply.URL)
 			})
 		}),
 	}
@@ -52,15 +50,13 @@ func (a *app) passkeyListCommand() *cobra.Command {
 		Example: `  writ approve passkey list`,
 		Args:    cobra.NoArgs,
 		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, _ []string) error {
-			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey list", schemas.SvcPasskeys, struct{}{}, func(reply schemas.PasskeyList) error {
-				return a.Print(reply, func() {
-					if len(reply.Passkeys) == 0 {
-						a.Printf("No passkey is enrolled. writ approve passkey add NAME enrols one.\n")
-					}
-					for _, p := range reply.Passkeys {
-						a.Printf("%-20s %s  enrolled %s, %s\n", client.Printable(p.Name), client.Shorten(p.CredentialID, 13), p.Enrolled.Local().Format(time.DateTime), usesText(p))
-					}
-				})
+			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "passkey list", schemas.SvcPasskeys, struct{}{}, func(reply schemas.PasskeyList) {
+				if len(reply.Passkeys) == 0 {
+					a.Printf("No passkey is enrolled. writ approve passkey add NAME enrols one.\n")
+				}
+				for _, p := range reply.Passkeys {
+					a.Printf("%-20s %s  enrolled %s, %s\n", client.Printable(p.Name), client.Shorten(p.CredentialID, 13), p.Enrolled.Local().Format(time.DateTime), usesText(p))
+				}
 			})
 		}),
 	}
@@ -85,8 +81,8 @@ func (a *app) passkeyRemoveCommand() *cobra.Command {
 		Example: `  writ approve passkey remove laptop`,
 		Args:    cobra.ExactArgs(1),
 		RunE: client.Only(a.IsPerson, func(cmd *cobra.Command, args []string) error {
-			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey remove", schemas.SvcPasskeyRemove, schemas.PasskeyRemoveRequest{Passkey: args[0]}, func(reply schemas.Passkey) error {
-				return a.Print(reply, func() { a.Printf("Removed %s.\n", client.Printable(reply.Name)) })
+			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "passkey remove", schemas.SvcPasskeyRemove, schemas.PasskeyRemoveRequest{Passkey: args[0]}, func(reply schemas.Passkey) {
+				a.Printf("Removed %s.\n", client.Printable(reply.Name))
 			})
 		}),
 	}
