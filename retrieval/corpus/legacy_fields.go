@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"cmp"
+	_ "embed" // legacy.txt
 	"fmt"
 	"maps"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/writbus/writ/schemas"
@@ -17,33 +19,36 @@ import (
 // bodyKey is where text without a field of its own goes.
 const bodyKey = "body"
 
-// sharedNames are what older formats call the fields that all nodes share.
-var sharedNames = map[string]string{
-	"name": "title", "heading": "title", "when": "trigger", "rule": "statement", "why": "rationale",
-	"bad": "violation", "bad_example": "violation", "violation_example": "violation", "wrong": "violation", "violations": "violation",
-	"pass": "pass_example", "good": "pass_example", "good_example": "pass_example", "correct": "pass_example", "fix": "pass_example",
-	"keywords": "tags", "trigger_keywords": "tags", "red_flags": "red_flag_thoughts", "relations": "edges", "relationships": "edges",
-	"description": bodyKey, "notes": bodyKey, "category": "-> " + edgeBelongs,
+//go:embed legacy.txt
+var legacyText string
+
+// legacyFields is what legacy.txt says of one type of nodes, or of all.
+type legacyFields struct {
+	places map[string]string // where a property belongs, by its name
+	fills  []fillIn
 }
 
-// ownNames are what older formats call the fields of one type, and which of
-// their properties are edges: "-> TYPE" to what they name, "<- TYPE" from there.
-var ownNames = map[schemas.NodeType]map[string]string{
-	schemas.NodeAbstraction:       {"rule_ids": "abstraction.members", "compression_ratio": "abstraction.ratio"},
-	schemas.NodeSkill:             {"procedure": "skill.steps", "process": "skill.steps"},
-	schemas.NodePlaybook:          {"phase_ids": "playbook.phases", "dispatched_roles": "playbook.roles"},
-	schemas.NodeTechnique:         {"procedure": "technique.steps"},
-	schemas.NodeAntiPattern:       {"counter_nodes": "-> COUNTERS"},
-	schemas.NodeForbiddenResponse: {"forbidden_phrases": "forbidden_response.phrases", "what_to_say_instead": "forbidden_response.instead"},
-	schemas.NodePhase: {
-		"position": "phase.order", "entry_criteria": "phase.entry", "exit_criteria": "phase.exit", "parent_playbook_id": "<- " + edgeContains,
-	},
-	schemas.NodeCategory:         {"description": "category.description", "routes": "category.routes", "parent": "-> " + edgeBelongs},
-	schemas.NodeRationalization:  {"thought": "rationalization.excuse", "counter": "rationalization.reality", "attached_to": "-> ATTACHED_TO"},
-	schemas.NodePressureScenario: {"rule_under_test": "-> PRESSURE_TESTS"},
-	schemas.NodeWorkedExample:    {"result": "worked_example.after", "applied_skill": "worked_example.lesson", "linked_skill": "-> DEMONSTRATES"},
-	schemas.NodeSubagentRole:     {"model_preference": "subagent_role.model", "dispatched_by": "-> ATTACHED_TO"},
-}
+const ofAll schemas.NodeType = "any"
+
+var legacyOf = sync.OnceValue(func() map[schemas.NodeType]legacyFields {
+	all := map[schemas.NodeType]legacyFields{}
+	for _, paragraph := range strings.Split(strings.ReplaceAll(legacyText, "\r", ""), "\n\n")[1:] {
+		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
+		of := legacyFields{places: map[string]string{}}
+		for _, line := range lines[1:] {
+			if path, from, fills := strings.Cut(line, " from "); fills {
+				of.fills = append(of.fills, fillIn{path, strings.Fields(from)})
+				continue
+			}
+			place, names, _ := strings.Cut(line, ": ")
+			for name := range strings.FieldsSeq(names) {
+				of.places[name] = place
+			}
+		}
+		all[schemas.NodeType(lines[0])] = of
+	}
+	return all
+})
 
 // maxOutcomes bounds what a corpus may say was counted of one rule.
 const maxOutcomes = 1_000_000
@@ -54,7 +59,7 @@ var identityNames = []string{"type", "node_type", "id", "node_id", "dump_id"}
 // place says where a property of an older format belongs: the path of a field,
 // bodyKey, or "-> TYPE" or "<- TYPE" for an edge; "" for nowhere.
 func place(own schemas.NodeType, name string) string {
-	if to, found := ownNames[own][name]; found {
+	if to, found := legacyOf()[own].places[name]; found {
 		return to
 	}
 	detail := detailKeys[own]
@@ -74,7 +79,7 @@ func place(own schemas.NodeType, name string) string {
 	if name == bodyKey {
 		return bodyKey
 	}
-	return sharedNames[name]
+	return legacyOf()[ofAll].places[name]
 }
 
 // at finds the field of a path.

@@ -16,50 +16,8 @@ type fillIn struct {
 	from []string
 }
 
-// firstFillIns are for the fields that all nodes share, of what one type has.
-var firstFillIns = map[schemas.NodeType][]fillIn{
-	schemas.NodeAbstraction: {{"statement", []string{"abstraction.summary"}}},
-	schemas.NodeCategory:    {{"statement", []string{"category.description"}}},
-}
-
-// fillIns are for the fields that all nodes share.
-var fillIns = []fillIn{
-	{"statement", []string{"title", bodyKey, "trigger"}},
-	{"trigger", []string{"title", "statement"}},
-}
-
-// ownFillIns are for the fields of one type.
-var ownFillIns = map[schemas.NodeType][]fillIn{
-	schemas.NodeAbstraction: {{"abstraction.summary", []string{"statement"}}},
-	schemas.NodeSkill:       {{"skill.steps", []string{bodyKey, "statement"}}},
-	schemas.NodeTechnique:   {{"technique.steps", []string{bodyKey, "statement"}}},
-	schemas.NodePlaybook:    {{"playbook.steps", []string{bodyKey, "statement"}}},
-	schemas.NodeAntiPattern: {
-		{"anti_pattern.appeal", []string{"trigger"}},
-		{"anti_pattern.harm", []string{"rationale", "statement"}},
-		{"anti_pattern.instead", []string{"pass_example", "enforcement", "statement"}},
-	},
-	schemas.NodeForbiddenResponse: {
-		{"forbidden_response.phrases", []string{bodyKey, "statement"}},
-		{"forbidden_response.instead", []string{"pass_example", "statement"}},
-	},
-	schemas.NodePhase: {{"phase.exit", []string{bodyKey, "statement"}}},
-	schemas.NodeRationalization: {
-		{"rationalization.excuse", []string{"title", "trigger"}},
-		{"rationalization.reality", []string{"statement"}},
-	},
-	schemas.NodePressureScenario: {
-		{"pressure_scenario.prompt", []string{bodyKey, "trigger"}},
-		{"pressure_scenario.expected_compliance", []string{"statement"}},
-		{"pressure_scenario.failure_patterns", []string{bodyKey, "statement"}},
-	},
-	schemas.NodeWorkedExample: {
-		{"worked_example.situation", []string{"trigger"}},
-		{"worked_example.after", []string{"pass_example", "statement"}},
-		{"worked_example.lesson", []string{"statement"}},
-	},
-	schemas.NodeSubagentRole: {{"subagent_role.prompt_template", []string{bodyKey, "statement"}}},
-}
+// shared says whether it is for a field that all nodes have.
+func (f fillIn) shared() bool { return !strings.Contains(f.path, ".") }
 
 // memberEdges are the edges that tell a list of ids.
 var memberEdges = map[schemas.NodeType]struct{ path, edge string }{
@@ -73,12 +31,15 @@ func (c *conversion) fillIn() {
 		c.rule.Severity = "medium"
 		c.filled("severity", "medium, for there was none")
 	}
-	for _, f := range slices.Concat(firstFillIns[c.own], fillIns) {
-		c.fillField(f)
+	own := legacyOf()[c.own].fills
+	for _, f := range slices.Concat(own, legacyOf()[ofAll].fills) {
+		if f.shared() {
+			c.fillField(f)
+		}
 	}
 	c.fillMembers()
-	for _, f := range ownFillIns[c.own] {
-		if c.rule.Playbook == nil || len(c.rule.Playbook.Phases) == 0 {
+	for _, f := range own {
+		if !f.shared() && (c.rule.Playbook == nil || len(c.rule.Playbook.Phases) == 0) {
 			c.fillField(f)
 		}
 	}
