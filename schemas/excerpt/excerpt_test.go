@@ -62,3 +62,19 @@ func TestPlainIsWithoutRooms(t *testing.T) {
 		}
 	}
 }
+
+func TestJoinedLeavesOutWhatIsEmpty(t *testing.T) {
+	for want, texts := range map[string][]string{"": nil, "a": {"", "a", ""}, "a, b": {"a", "", "b"}} {
+		if got := Joined(", ", texts...); got != want {
+			t.Errorf("%q: %q, want %q", texts, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range []string{"0 files", "1 file", "2 files"} {
+		if got := Count(n, "file"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
