@@ -60,9 +60,9 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 	_ = json.Unmarshal(raw, &values)
 	defer func() {
 		c.FromServer = fromServer && !c.own(name)
-		c.Unproven, c.ByName = c.unproven(name, all)
-		if c.ByName && !fromServer {
-			if c.ByName = false; !FilesByName(name) && !setting(name, all) {
+		c.Unproven, c.Holds = c.unproven(name, all)
+		if c.Holds == name && !fromServer {
+			if c.Holds = ""; !FilesByName(name) && !setting(name, all) {
 				c.Unproven = ""
 			}
 		}
