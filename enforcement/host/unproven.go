@@ -120,12 +120,6 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why, hol
 	return why, holds
 }
 
-// FilesByName says of a tool's name that it changes files, or what is in them.
-func FilesByName(name string) bool {
-	all := nameWords(name)
-	return some(all, writes) && some(all, filed)
-}
-
 // symbolWide names tools that write more files than they name.
 func symbolWide(tool []string) bool {
 	return slices.Contains(tool, "symbol") && (slices.Contains(tool, "rename") || slices.Contains(tool, "move") || slices.Contains(tool, "delete") || slices.Contains(tool, "remove"))

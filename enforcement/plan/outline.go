@@ -138,19 +138,17 @@ func (d *document) find(name string) (*section, *Problem) {
 	if first < 0 {
 		return nil, d.absent(name)
 	}
-	var lines []string
-	last := 0
+	lines, last := "", 0
 	for _, s := range d.all {
 		if is(s) {
-			last = s.line
-			lines = append(lines, fmt.Sprint(last))
+			lines, last = lines+fmt.Sprintf(", %d", s.line), s.line
 		}
 	}
-	if len(lines) == 1 {
+	if last == d.all[first].line {
 		return &d.all[first], nil
 	}
 	return &d.all[first], &Problem{Code: DuplicateSection, Section: name, Line: last, Text: fmt.Sprintf(
-		"the heading `## %s` stands on lines %s. Keep one section and move the content there.", name, strings.Join(lines, ", "))}
+		"the heading `## %s` stands on lines %s. Keep one section and move the content there.", name, lines[2:])}
 }
 
 func (d *document) absent(name string) *Problem {
