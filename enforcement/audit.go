@@ -10,10 +10,11 @@ import (
 // Audit sums a session up as it stands.
 func (s State) Audit() schemas.SessionAudited {
 	a := schemas.SessionAudited{
-		Shown: s.Shown, Followed: s.followedShown(), Broken: s.Broken, Left: s.Violations,
+		Shown: s.Shown, Broken: s.Broken, Left: s.Violations,
 		Denied: maps.Clone(s.Denials), Refusals: s.Refusals, Written: s.Written, Untested: s.PendingTests,
 		TestRuns: s.Ran.Runs, TestFails: s.Ran.Fails, LastRun: s.Evidence.Outcome,
 		Compacted: s.Compactions, Invalidated: len(s.Invalidations),
+		Followed: slices.DeleteFunc(slices.Clone(s.Followed), func(id string) bool { return contains(s.Broken, id) }),
 	}
 	if len(s.Shown) > 0 {
 		judged := 0
@@ -30,11 +31,6 @@ func (s State) Audit() schemas.SessionAudited {
 		}
 	}
 	return a
-}
-
-// followedShown are the rules that a change kept to and none broke.
-func (s State) followedShown() []string {
-	return slices.DeleteFunc(slices.Clone(s.Followed), func(id string) bool { return contains(s.Broken, id) })
 }
 
 func contains(sorted []string, v string) bool {

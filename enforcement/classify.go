@@ -161,10 +161,8 @@ func (l Layout) protected(abs string, inProject bool) bool {
 	if l.CaseInsensitive {
 		abs = strings.ToLower(strings.ToUpper(abs)) // some letters have one capital
 	}
-	if systemStartup(abs) {
-		return true
-	}
-	if rel, ok := within(l.Home, abs, l.CaseInsensitive); ok && homeProtected(rel) {
+	// Shell start-up files, the programs that hooks run, git's settings, credentials.
+	if rel, ok := within(l.Home, abs, l.CaseInsensitive); systemFiles[abs] || below(systemFolders, abs) || ok && (homeFiles[rel] || below(homeFolders, rel)) {
 		return true
 	}
 	// Copies in a temp folder are nobody's live settings.
@@ -279,16 +277,6 @@ func setOf(names ...string) map[string]bool {
 		m[n] = true
 	}
 	return m
-}
-
-// homeProtected finds shell start-up files, the programs that hooks run, the user's git configuration and
-// credentials.
-func homeProtected(rel string) bool {
-	return homeFiles[rel] || below(homeFolders, rel)
-}
-
-func systemStartup(abs string) bool {
-	return systemFiles[abs] || below(systemFolders, abs)
 }
 
 // below reports whether a path lies in one of some folders.

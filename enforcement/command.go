@@ -150,7 +150,7 @@ type RequestTool struct {
 	Shell      *ShellCommand    // of a shell tool, nil for others
 	Code       bool             // it runs code that is no command line, whose effect nobody can tell
 	Unproven   string           // of a server's tool: why it is not known to do no more than read, "" where it is
-	ByName     bool             // the tool's name alone is why: a yes to it holds for the project
+	Holds      string           // what a yes to it holds for in the project, "" where only for this call
 	Accepted   bool             // the user said that yes in another session of the project
 	Repository *Repository      // for a command that NeedsRepository; nil is one that cannot be read
 	Confined   bool             // the kernel will hold the command to what may be written now
@@ -171,7 +171,7 @@ type FinishTool struct {
 	Command     string // of a shell tool that came to its end
 	Uncertain   bool   // the host does not say how it ended
 	Unasked     bool   // the host lets pass what a user should be asked about
-	ByName      bool   // as of RequestTool
+	Holds       string // as of RequestTool
 	TestCommand string // the project's own, "" where it configured none
 	Actor       Actor
 	Workspace   Workspace

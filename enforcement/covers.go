@@ -28,14 +28,10 @@ func (w Work) covers(t schemas.Target) bool {
 	if installed[path.Base(t.Rel)] {
 		return true
 	}
-	return slices.ContainsFunc(w.Added, func(added string) bool { return letsIn(added, t.Rel) }) ||
+	return slices.ContainsFunc(w.Added, func(added string) bool { // a slash at its end takes in what is below
+		return added == t.Rel || strings.HasSuffix(added, "/") && strings.HasPrefix(t.Rel+"/", added)
+	}) ||
 		slices.ContainsFunc(planned, func(name string) bool { return names(name, t) || companion(name, t) })
-}
-
-// letsIn compares a file with one that was let in; a slash at its end takes in
-// what is below.
-func letsIn(added, rel string) bool {
-	return added == rel || strings.HasSuffix(added, "/") && strings.HasPrefix(rel+"/", added)
 }
 
 // names reports whether a path of a plan is a file, the folder around it or a

@@ -47,7 +47,7 @@ func TestOneFileOfSeveralThatIsNotAskedForIsLeftToTheHost(t *testing.T) {
 	}
 	for name, change := range map[string]func(*RequestTool){
 		"code":     func(r *RequestTool) { r.Code = true },
-		"unproven": func(r *RequestTool) { r.Unproven = "who knows"; r.ByName, r.Accepted = true, true },
+		"unproven": func(r *RequestTool) { r.Unproven = "who knows"; r.Holds, r.Accepted = "mcp__x__y", true },
 		"queues":   func(r *RequestTool) { r.Queues = []string{"go on with the work"} },
 		"a folder": func(r *RequestTool) { r.Targets = []schemas.Target{{Path: "/p", Rel: ".", Class: ClassCode}} },
 	} {

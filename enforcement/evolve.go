@@ -199,7 +199,7 @@ func (s State) decided(p schemas.ToolDecided) State {
 	writes := len(p.Targets) > 0 || p.Effect == EffectCannotTell
 	switch p.Verdict {
 	case Allow.String():
-		if changesProject(p) {
+		if slices.ContainsFunc(p.Targets, func(t schemas.Target) bool { return t.Class != ClassScratch }) {
 			s.Streak = Streak{}
 		}
 		for _, t := range p.Targets {
@@ -233,10 +233,6 @@ func (s State) decided(p schemas.ToolDecided) State {
 // tracksTests reports whether tests written now belong to a round of work: this
 // session's, or that of the parent a sub-agent works for.
 func (s State) tracksTests() bool { return s.Mode == ModeWork || s.Parent != "" }
-
-func changesProject(p schemas.ToolDecided) bool {
-	return slices.ContainsFunc(p.Targets, func(t schemas.Target) bool { return t.Class != ClassScratch })
-}
 
 func (s State) streak(rule string) int {
 	if s.Streak.Rule == rule {

@@ -94,6 +94,9 @@ func TestWhatCameNearSaysWhy(t *testing.T) {
 		"Subject: the plan\n\napproved": "a quotation or a document",
 		"approved 🤔":                    "a doubt",
 		"not approved":                  "",
+		"yes, but name it openStore":    "“name it openstore”",
+		"ok. Is the cache needed?":      "",
+		"name it openStore":             "",
 	} {
 		if got := missed(phrase.Judge(prompt, phrase.Plan, phrase.Phrases{})); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", prompt, got, want)

@@ -128,7 +128,8 @@ func (st stance) work(t schemas.Target) ruling {
 		if st.restores(t) {
 			return allowed
 		}
-		return st.drifting()
+		gate := firstDrifted(st.drift)
+		return ruling{rule: RuleDrift, gate: gate, text: textDrift(gate, st.drift[gate])}
 	}
 	switch {
 	case !st.Approved(GatePlan):
@@ -165,11 +166,6 @@ func (st stance) locked(t schemas.Target) ruling {
 		return allowed
 	}
 	return ruling{rule: RuleLock, gate: GatePlan, text: textLock}
-}
-
-func (st stance) drifting() ruling {
-	gate := firstDrifted(st.drift)
-	return ruling{rule: RuleDrift, gate: gate, text: textDrift(gate, st.drift[gate])}
 }
 
 // restores reports whether a write would leave a drifted file as it was

@@ -43,7 +43,7 @@ func TestReleasedPolicyDecidesAlone(t *testing.T) {
 		"an unknown command":          {RequestTool{Shell: &ShellCommand{Text: "x", Effect: EffectCannotTell}}, set, Deny, RulePolicy},
 		"an unknown one that is held": {RequestTool{Confined: true, Shell: &ShellCommand{Text: "x", Effect: EffectCannotTell}}, set, Allow, ""},
 		"what a user would be asked":  {RequestTool{Shell: &ShellCommand{Text: "docker run x", Effect: EffectReads, Elsewhere: []shell.Elsewhere{{Class: shell.Container, Program: "docker"}}}}, set, Deny, RuleElsewhere},
-		"a server's unknown tool":     {RequestTool{Unproven: "nothing says that it only reads", ByName: true}, set, Deny, RulePolicy},
+		"a server's unknown tool":     {RequestTool{Unproven: "nothing says that it only reads", Holds: "mcp__x__y"}, set, Deny, RulePolicy},
 		"after its last day":          {RequestTool{Targets: []schemas.Target{file("go.mod", ClassCode)}}, expired, Deny, RulePolicy},
 	} {
 		for _, mode := range []string{"", ModeConversation, ModeDebug, ModeSmall, ModeReview, ModeWork} {

@@ -83,10 +83,10 @@ var (
 	}
 )
 
-func textUnproven(why string, named bool) wording {
+func textUnproven(why, holds string) wording {
 	next := "Use a tool whose name and input say that it only reads, or let the user answer."
-	if named {
-		next += " A yes holds for this tool in this project."
+	if holds != "" {
+		next += " A yes holds in this project for " + excerpt.Runes(holds, 120) + "."
 	}
 	return wording{"what this tool does is not known: " + excerpt.Runes(why, 160) + ", and code may not be written now.", next}
 }

@@ -100,7 +100,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	}
 	if c.unproven(st.State) {
 		r := st.unknownEffect()
-		r.text = textUnproven(c.Unproven, c.ByName)
+		r.text = textUnproven(c.Unproven, c.Holds)
 		consider(r, schemas.Target{})
 	}
 	if unknown && !(c.Shell != nil && c.Confined) {
@@ -151,18 +151,17 @@ func (c RequestTool) mcpWriter() bool {
 // unproven reports whether a tool of a server is not known to do no more than
 // read, nor let in by the user.
 func (c RequestTool) unproven(s State) bool {
-	return c.Unproven != "" && !(c.ByName && (c.Accepted || slices.Contains(s.Accepted, c.Tool)))
+	return c.Unproven != "" && !(c.Holds != "" && (c.Accepted || slices.Contains(s.Accepted, c.Holds)))
 }
 
 // accepts is the user's yes to a tool of a server, which shows itself by the tool
-// having run; nil where none was asked for. It holds for the tool where its name
-// alone was the question.
+// having run; nil where none was asked for, or where it holds for the call alone.
 func (c FinishTool) accepts(s State) *schemas.ToolAccepted {
 	_, w := s.take(c.ToolFinished)
-	if w.ID == "" || w.Allowed || !w.Open || len(w.Targets) > 0 || !c.ByName || c.Failed || c.Unasked || c.Actor.Parent != nil || slices.Contains(s.Accepted, c.Tool) {
+	if w.ID == "" || w.Allowed || !w.Open || len(w.Targets) > 0 || c.Holds == "" || c.Failed || c.Unasked || c.Actor.Parent != nil || slices.Contains(s.Accepted, c.Holds) {
 		return nil
 	}
-	return &schemas.ToolAccepted{Tool: c.Tool, Channel: ChannelAnswer, ToolUseID: c.ToolUseID}
+	return &schemas.ToolAccepted{Tool: c.Holds, Channel: ChannelAnswer, ToolUseID: c.ToolUseID}
 }
 
 func secretTarget(secrets []Secret) schemas.Target {
@@ -203,6 +202,9 @@ func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) s
 		}
 	}
 	subject = cmp.Or(subject, c.Tool)
+	if r.rule == RulePlan && c.Shell != nil && t.Path != "" {
+		r.text.next += " What a build makes may go to $TMPDIR."
+	}
 	r.text.next = c.Settings.approvable(r.text.next)
 	text := r.text.render(r.rule, subject, r.verdict)
 	if asked {

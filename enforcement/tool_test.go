@@ -373,8 +373,8 @@ func TestToolsOfServersAreKnownByEachHostsName(t *testing.T) {
 // itself; a question about what it is given is put each time.
 func TestAYesToAServersToolHolds(t *testing.T) {
 	x := newSession(t, ModeWork)
-	ask := func(id, tool string, byName bool) Decision {
-		return x.do(RequestTool{Tool: tool, ToolUseID: id, Unproven: "its name does not say", ByName: byName})
+	ask := func(id, tool, holds string) Decision {
+		return x.do(RequestTool{Tool: tool, ToolUseID: id, Unproven: "its name does not say", Holds: holds})
 	}
 	ran := func(id, tool string, c FinishTool) string {
 		t.Helper()
@@ -383,34 +383,34 @@ func TestAYesToAServersToolHolds(t *testing.T) {
 		return x.recorded()
 	}
 	const tool = "mcp__ide__start"
-	if d := ask("t1", tool, true); d.Verdict != Ask || !strings.Contains(d.Reason, "A yes holds") {
+	if d := ask("t1", tool, tool); d.Verdict != Ask || !strings.Contains(d.Reason, "A yes holds") {
 		t.Fatalf("%+v", d)
 	}
-	if got := ran("t1", tool, FinishTool{ByName: true, Unasked: true}); strings.Contains(got, "tool.accepted") {
+	if got := ran("t1", tool, FinishTool{Holds: tool, Unasked: true}); strings.Contains(got, "tool.accepted") {
 		t.Errorf("nobody was asked: %s", got)
 	}
-	ask("t2", tool, false)
+	ask("t2", tool, "")
 	if got := ran("t2", tool, FinishTool{}); strings.Contains(got, "tool.accepted") {
 		t.Errorf("a yes to one command holds for all: %s", got)
 	}
-	if got := ran("t3", tool, FinishTool{ByName: true}); strings.Contains(got, "tool.accepted") {
+	if got := ran("t3", tool, FinishTool{Holds: tool}); strings.Contains(got, "tool.accepted") {
 		t.Errorf("nobody was asked for t3: %s", got)
 	}
-	ask("t4", tool, true)
-	if got := ran("t4", tool, FinishTool{ByName: true}); !strings.Contains(got, "tool.accepted") {
+	ask("t4", tool, tool)
+	if got := ran("t4", tool, FinishTool{Holds: tool}); !strings.Contains(got, "tool.accepted") {
 		t.Errorf("the user's yes: %s", got)
 	}
-	if d := ask("t5", tool, true); d.Verdict != Allow {
+	if d := ask("t5", tool, tool); d.Verdict != Allow {
 		t.Errorf("asked again: %+v", d)
 	}
-	if d := ask("t6", "mcp__ide__other", true); d.Verdict != Ask {
+	if d := ask("t6", "mcp__ide__other", "mcp__ide__other"); d.Verdict != Ask {
 		t.Errorf("a yes to another tool: %+v", d)
 	}
-	if d := ask("t7", tool, false); d.Verdict != Ask {
+	if d := ask("t7", tool, ""); d.Verdict != Ask {
 		t.Errorf("a yes to the name is one to all that it is given: %+v", d)
 	}
 	x = newSession(t, ModeConversation)
-	if d := ask("t1", tool, true); d.Verdict != Allow {
+	if d := ask("t1", tool, tool); d.Verdict != Allow {
 		t.Errorf("asked while nothing is closed: %+v", d)
 	}
 }

@@ -10,7 +10,7 @@ type cache struct {
 	name string // relative to the home folder
 	env  string // variable that puts the folder, or its root, elsewhere; "" for none
 	sub  string // below the folder that env names
-	sign string // file at the project's root that shows the tool is used; "" never makes the folder
+	sign string // file at a root of the project that shows the tool is used; "" never makes the folder
 }
 
 // toolCaches keep out what tools read as settings or run at their start, such
@@ -89,6 +89,7 @@ var projectCaches = []cache{
 	{name: "target", sign: "pom.xml"},
 	{name: "build", sign: "build.gradle"},
 	{name: "build", sign: "build.gradle.kts"},
+	{name: "build", sign: "build/CMakeCache.txt"},
 }
 
 // caches lists the caches that there are, and makes those of tools that the
@@ -101,23 +102,26 @@ func caches(o Options, project string, loose []string) []string {
 		shared bool // by all programs of a home, shells among them
 	}
 	var all []candidate
+	exists := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
 	add := func(dir string, make bool) {
-		if _, err := os.Lstat(dir); err == nil || make {
+		if make || exists(dir) {
 			all = append(all, candidate{dir: dir, make: make})
 		}
 	}
-	signs := map[string]bool{}
+	// What a tool takes for its project may be a folder of it, in a repository of several.
+	roots := []string{project}
+	at := o.Dir
+	if at == "" {
+		at, _ = os.Getwd()
+	}
+	for at = real(at); at != project && within(project, at); at = parent(at) {
+		roots = append(roots, at)
+	}
 	uses := func(file string) bool {
-		if file == "" {
-			return false
-		}
-		there, looked := signs[file]
-		if !looked {
-			_, err := os.Lstat(join(project, file))
-			there = err == nil
-			signs[file] = there
-		}
-		return there
+		return file != "" && slices.ContainsFunc(roots, func(root string) bool { return exists(join(root, file)) })
 	}
 	home := ""
 	if absolute(o.Home) && o.Home != "/" {
@@ -163,19 +167,21 @@ func caches(o Options, project string, loose []string) []string {
 		if make {
 			_ = os.MkdirAll(dir, 0o755)
 		}
-		if isDir(dir) && real(dir) == dir {
+		if isDir(dir) && real(dir) == dir && !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
-	for _, c := range projectCaches {
-		if c.sign == "" || uses(c.sign) {
-			own(join(project, c.name), c.sign != "")
+	for _, root := range roots {
+		for _, c := range projectCaches {
+			if c.sign == "" || exists(join(root, c.sign)) {
+				own(join(root, c.name), c.sign != "")
+			}
 		}
-	}
-	for _, of := range moduleOutputs {
-		if uses(of.top) {
-			for _, module := range modules(project, of.sign, maxModuleDepth) {
-				own(join(module, of.name), true)
+		for _, of := range moduleOutputs {
+			if exists(join(root, of.top)) {
+				for _, module := range modules(root, of.sign, maxModuleDepth) {
+					own(join(module, of.name), true)
+				}
 			}
 		}
 	}

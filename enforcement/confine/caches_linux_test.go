@@ -54,7 +54,7 @@ func TestModulesHaveOutputsOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere := t.TempDir()
-	for _, file := range []string{"pom.xml", "cart/pom.xml", "cart/deep/pom.xml", "docs/x/pom.xml", "till/pom.xml", "settings.gradle", "app/build.gradle", "tool/build.gradle.kts"} {
+	for _, file := range []string{"pom.xml", "cart/pom.xml", "cart/deep/pom.xml", "docs/x/pom.xml", "till/pom.xml", "settings.gradle", "app/build.gradle", "tool/build.gradle.kts", "c/build/CMakeCache.txt", "lib/build/x.c"} {
 		at := filepath.Join(project, file)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 			t.Fatal(err)
@@ -64,6 +64,21 @@ func TestModulesHaveOutputsOfTheirOwn(t *testing.T) {
 		}
 	}
 	if err := os.Symlink(elsewhere, filepath.Join(project, "till", "target")); err != nil {
+		t.Fatal(err)
+	}
+	if got := caches(Options{Home: t.TempDir(), Dir: elsewhere}, project, nil); slices.Contains(got, filepath.Join(project, "docs/x/target")) {
+		t.Errorf("from elsewhere: %v", got)
+	}
+	// From within a folder that has a project of its own, as in a repository of several.
+	if got := caches(Options{Home: t.TempDir(), Dir: filepath.Join(project, "docs/x")}, project, nil); !slices.Contains(got, filepath.Join(project, "docs/x/target")) || !slices.Contains(got, filepath.Join(project, "target")) {
+		t.Errorf("from within: %v", got)
+	}
+	for dir, want := range map[string]bool{"c": true, "lib": false} { // one that CMake made, and one of sources
+		if got := caches(Options{Home: t.TempDir(), Dir: filepath.Join(project, dir)}, project, nil); slices.Contains(got, filepath.Join(project, dir, "build")) != want {
+			t.Errorf("%s/build: %v", dir, got)
+		}
+	}
+	if err := os.Remove(filepath.Join(project, "docs/x/target")); err != nil {
 		t.Fatal(err)
 	}
 	got := caches(Options{Home: t.TempDir()}, project, nil)

@@ -85,14 +85,14 @@ func (p Profile) allows() string {
 
 // next says what to do about a refusal.
 func (p Profile) next() string {
-	const refused = `If "Permission denied" is why: `
+	const refused = "If a refused write is why: "
 	switch p {
 	case Implementation:
 		return refused + "write below the project or $TMPDIR; the user changes the rest."
 	case Tests:
 		return refused + "write tests now with the file tools; code waits for the user's approval of the tests (`writ status`)."
 	case ReadOnly:
-		return refused + "finish plan.md and let the user approve it (`writ status`); scratch files go to $TMPDIR."
+		return refused + "finish plan.md and let the user approve it (`writ status`); scratch files and what builds make go to $TMPDIR (`-o`, `-B`, `--outDir`)."
 	case Scratch:
 	}
 	return refused + "use $TMPDIR for scratch files; `writ status` shows the session's mode and phase."

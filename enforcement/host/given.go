@@ -96,6 +96,22 @@ func other(w string) bool {
 	return !asked[w] && !asked[one] && !asked[strings.TrimSuffix(one, "e")] && !places[w]
 }
 
+// odd are the keys that no list has, of which no word is a deed or a place, with the
+// plain words that they are given, and the input without them.
+func (a argument) odd(input map[string]json.RawMessage) (pairs []string, rest map[string]json.RawMessage) {
+	rest = maps.Clone(input)
+	for _, key := range slices.Sorted(maps.Keys(input)) {
+		word := strings.Trim(string(input[key]), `"`)
+		list := append(nameWords(key), nameWords(word)...)
+		if oneWord.MatchString(key) && oneWord.MatchString(word) && !a.known(keyWords(key)) &&
+			!slices.ContainsFunc(list, func(w string) bool { return writes[w] || besides[w] || acts[w] || places[w] || commandNames[w] }) {
+			pairs = append(pairs, key+"="+word)
+			delete(rest, key)
+		}
+	}
+	return pairs, rest
+}
+
 // readFrom reports whether a key names a place to read from.
 func readFrom(key []string) bool {
 	last := len(key) - 1
@@ -143,6 +159,7 @@ func (a argument) look(key string, value any, depth int) string {
 const maxLooked = 2000
 
 var (
+	oneWord   = lazyregexp.New(`^\w[\w-]{0,39}$`)
 	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
 	oneOption = lazyregexp.New(`^--\w[\w-]*=\S`)
 	noPath    = lazyregexp.New("[;|`<>\n]|&&|\\$\\(")

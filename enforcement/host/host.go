@@ -127,7 +127,7 @@ type Call struct {
 	FromServer  bool     // the tool is one of an MCP server
 	Server      string   // how that is started or reached, where the host says so
 	Unproven    string   // of a server's tool: why it is not known to do no more than read, "" where it is
-	ByName      bool     // the tool's name alone is why
+	Holds       string   // what a yes to it holds for, "" where only for this call
 	Elsewhere   bool     // the paths are of another place than this machine
 	Was         *string  // what the file held that a tool wrote, where the host says so
 	Made        bool     // the host says that the tool made the file

@@ -58,11 +58,12 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 	}
 	var values any
 	_ = json.Unmarshal(raw, &values)
+	words := nameWords(name)
 	defer func() {
 		c.FromServer = fromServer && !c.own(name)
-		c.Unproven, c.ByName = c.unproven(name, all)
-		if c.ByName && !fromServer {
-			if c.ByName = false; !FilesByName(name) && !setting(name, all) {
+		c.Unproven, c.Holds = c.unproven(name, all)
+		if c.Holds == name && !fromServer {
+			if c.Holds = ""; !(some(words, writes) && some(words, filed)) && !setting(name, all) {
 				c.Unproven = ""
 			}
 		}
@@ -72,7 +73,6 @@ func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 			}
 		}
 	}()
-	words := nameWords(name)
 	writing := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
 	reads := len(words) > 0 && slices.Contains(readingVerbs, words[0]) && !writing
 	content := in.content != nil || len(in.edits) > 0 || all["edits"] != nil || slices.ContainsFunc(contentWords, func(key string) bool { return all[key] != nil })

@@ -27,6 +27,7 @@ var (
 	lookedAt = words(`log logs hover definition definitions declaration references implementation implementations diagnostics symbols screenshot snapshot
 		history messages requests info status version versions schema schemas docs documentation help outline overview tree diff hierarchy problems usages callers sequentialthinking details indexes blame context size stats usage routes`)
 	wholeNames = words(`open_nodes ask_question start_search stop_search convert_time initial_instructions check_onboarding_performed read_query hget hgetall lrange smembers zrange scan_keys next_task tavily_extract scrape`)
+	asksBySQL  = words(`execute_sql run_sql`) // they do what the statement says, which is read
 	// writes are never part of a reading name.
 	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
 		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
@@ -78,15 +79,16 @@ var (
 func keyWords(key string) string { return strings.Join(nameWords(key), "_") }
 
 // unproven says why a call of a server's tool is not known to do no more than
-// read, or than to write the files that it names, "" where it is. named says that
-// the tool's name is why, and not what it was given.
-func (c *Call) unproven(name string, input map[string]json.RawMessage) (why string, named bool) {
+// read, or than to write the files that it names, "" where it is, and what a yes to it
+// holds for beyond the call: the tool, where its name is why, or the tool with the words
+// that it was given under keys that no list has.
+func (c *Call) unproven(name string, input map[string]json.RawMessage) (why, holds string) {
 	if c.own(name) {
-		return "", false
+		return "", ""
 	}
 	tool := nameWords(name)
 	in := argument{tool: tool, server: append(serverWords(name), nameWords(c.Server)...)}
-	byName := !readingName(tool, in.server)
+	byName := !readingName(tool, in.server) && !asksBySQL[strings.Join(tool, "_")]
 	in.reads, in.host = !byName, !c.FromServer
 	switch {
 	case c.Shell != nil:
@@ -95,29 +97,27 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 			if folderNames[keyWords(key)] {
 				folders++
 			} else if !slices.Contains(commandKeys, key) && !besideCommand[keyWords(key)] {
-				return "beside a command it is given " + key, false
+				return "beside a command it is given " + key, ""
 			}
 		}
 		if folders > 1 {
-			return "it is given several folders", false
+			return "it is given several folders", ""
 		}
-		return "", false
+		return "", ""
 	case len(c.Writes) > 0 && !slices.ContainsFunc(tool, func(w string) bool { return !filing[w] }) && !symbolWide(tool):
 		in.files = true
-		return in.of(input), false
+		return in.of(input), ""
 	case byName:
 		if why = in.of(input); why != "" {
-			return why, false
+			return why, ""
 		}
-		return "its name does not say that it only reads", true
+		return "its name does not say that it only reads", name
 	}
-	return in.of(input), false
-}
-
-// FilesByName says of a tool's name that it changes files, or what is in them.
-func FilesByName(name string) bool {
-	all := nameWords(name)
-	return some(all, writes) && some(all, filed)
+	why = in.of(input)
+	if odd, rest := in.odd(input); why != "" && len(odd) > 0 && in.of(rest) == "" {
+		holds = name + " with " + strings.Join(odd, ", ")
+	}
+	return why, holds
 }
 
 // symbolWide names tools that write more files than they name.

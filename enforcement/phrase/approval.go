@@ -17,7 +17,7 @@
 //
 // Guarantees: when in doubt the answer is no, with the cause; the same prompt
 // always gets the same answer; time grows with the length of the prompt only.
-// The language is English. The shortest forms of German, French, Spanish, Italian and Japanese
+// The language is English. The shortest forms of German, French, Spanish, Italian, Chinese and Japanese
 // are go-aheads, which count only where nothing else is said; a project's own phrases
 // come in Phrases, with nothing but go-aheads behind them.
 //

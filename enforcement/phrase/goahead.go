@@ -43,14 +43,16 @@ var (
 		`|(?:(?:el |este )?plan (?:está |queda )?)?aprobado|(?:(?:los )?tests|(?:las )?pruebas) (?:están |quedan )?aprobad[oa]s|(?:lo )?apruebo(?: (?:el plan|este plan|los tests|las pruebas|todo))?` +
 		`|(?:(?:il |questo )?piano (?:è )?)?approvato|(?:i |questi )?test (?:sono )?approvati|(?:lo )?approvo(?: (?:il piano|questo piano|i test|tutto))?` +
 		`|(?:この)?(?:計画|プラン|テスト)?[はを]?承認(?:です|する|します|いたします|しました|済みです)?` +
-		`|ja|oui|sí|sì|はい|adelante|vas-y|mach (?:bitte )?weiter|進めてください)$`)
-	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?(?: für den plan)?|bitte|weiter|alles klar|mach (?:das|es) so|los|los geht's|leg (?:bitte )?los|perfekt|sehr gut|gut|prima|sieht gut aus|umsetzen|loslegen|anfangen|du kannst (?:loslegen|anfangen)` +
-		`|merci(?: beaucoup)?(?: pour le plan)?|parfait|d'accord|c'est bon|(?:ça|le plan) me va|le plan me convient|très bien|on y va|tu peux (?:coder|continuer|commencer|y aller)` +
+		`|(?:我|(?:这个)?(?:计划|方案|测试))?(?:已经?)?(?:同意|批准)(?:了|(?:这个)?(?:计划|方案|测试))?|(?:这个)?(?:计划|方案)通过了?|可以的?|好的?|没问题|(?:请|那就)?(?:开始|继续|执行|实施)(?:吧)?|就这么做(?:吧)?` +
+		`|ja|oui|sí|sì|はい|是的?|進めてください` +
+		`|(?:mach|macht) (?:bitte )?(?:weiter|(?:das|es)(?: so)?)|leg (?:bitte )?los|los geht's|vas-y|allez-y|on y va|adelante|dale|hazlo|procede|procedi(?: pure)?)$`)
+	otherPoliteness = lazyregexp.New(`^(?:(?:(?:der plan|das) )?passt(?: so)?|danke(?: dir| schön)?(?: für den plan)?|bitte|weiter|alles klar|los|perfekt|sehr gut|gut|prima|sieht gut aus|umsetzen|loslegen|anfangen|du kannst (?:loslegen|anfangen)` +
+		`|merci(?: beaucoup)?(?: pour le plan)?|parfait|d'accord|c'est bon(?: pour moi)?|(?:ça|le plan) me va|le plan me convient|très bien|tu peux (?:coder|continuer|commencer|y aller)` +
 		`|si|vale|de acuerdo|(?:muchas )?gracias(?: por el plan)?|por favor|perfecto|sigue|continúa|muy bien|(?:ya )?puedes (?:empezar|comenzar|continuar)` +
-		`|grazie(?: mille)?|perfetto|va bene|per favore|procedi(?: pure)?|puoi (?:iniziare|cominciare|procedere)` +
+		`|grazie(?: mille)?|perfetto|va bene|per favore|puoi (?:iniziare|cominciare|procedere)` +
 		`|了解(?:です|しました)?|ありがとう(?:ございます)?|(?:よろしく)?お願いします|問題(?:ありません|ないです|なし)|(?:計画|プラン|テスト)はokです)$`)
-	otherTests = lazyregexp.New(`pruebas|テスト`)
-	otherPlan  = lazyregexp.New(`計画|プラン|piano`)
+	otherTests = lazyregexp.New(`pruebas|テスト|测试`)
+	otherPlan  = lazyregexp.New(`計画|プラン|piano|计划|方案`)
 )
 
 const named = `(?:(?:the|this|that|these|those|your) )?` + adjective + `(?:` + planNoun + `|` + testsNoun + `)`

@@ -39,6 +39,9 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 			first = i
 		}
 	}
+	if first < 0 && len(parts) > 1 && parts[0].weight == 2 && !parts[0].sentence.cited && t.sentences[len(t.sentences)-1].end != '?' {
+		return Judgement{Reason: Beside, Left: parts[1].clause.String()} // a go-ahead, and something that is none
+	}
 	if first < 0 {
 		return Judgement{Reason: NoWording}
 	}

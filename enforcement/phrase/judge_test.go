@@ -275,7 +275,7 @@ func TestRefusals(t *testing.T) {
 		{Plan, "approve()", NoWording},
 		{Plan, "approved_by", NoWording},
 		{Plan, "аpproved", NoWording},
-		{Plan, "genehmigt, aber erst nach dem Fix", NoWording},
+		{Plan, "genehmigt, aber erst nach dem Fix", Beside},
 		{Plan, "approved, aber erst nach dem Fix", ""},
 		{Plan, "approved, mais pas encore", ""},
 		{Plan, "approved 但不", ""},

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
@@ -15,9 +15,11 @@ var (
 // Characterises reports whether a plan says of a file of tests, in a line that names
 // it and that a reader sees, that it pins down what exists.
 func Characterises(content []byte, file string) bool {
-	if !bounded(content) {
+	if !bounded(content) || file == "" {
 		return false
 	}
+	const part = `/\\_.\-\pL\p{Nd}` // of a longer path
+	named := regexp.MustCompile(`(?:^|[^` + part + `])(?:\./)?` + regexp.QuoteMeta(strings.ToValidUTF8(file, "\ufffd")) + `\.*(?:$|[^` + part + `])`)
 	lines := map[int]string{} // the cells of a table's row are on one
 	doc := outline(content)
 	for _, s := range doc.all {
@@ -28,29 +30,9 @@ func Characterises(content []byte, file string) bool {
 		}
 	}
 	for _, line := range lines {
-		if names(line, file) && characterises.MatchString(line) && !denied.MatchString(strings.ReplaceAll(line, file, "")) {
+		if named.MatchString(line) && characterises.MatchString(line) && !denied.MatchString(strings.ReplaceAll(line, file, "")) {
 			return true
 		}
-	}
-	return false
-}
-
-// names reports whether a line names a path, and not a longer one.
-func names(line, file string) bool {
-	part := func(r rune) bool {
-		return strings.ContainsRune(`/\_-.`, r) || unicode.IsLetter(r) || unicode.IsDigit(r)
-	}
-	for at := 0; file != ""; {
-		i := strings.Index(line[at:], file)
-		if i < 0 {
-			return false
-		}
-		before := strings.TrimSuffix(line[:at+i], "./")
-		after := strings.TrimLeft(line[at+i+len(file):], ".") // the end of a sentence
-		if strings.TrimRightFunc(before, part) == before && strings.TrimLeftFunc(after, part) == after {
-			return true
-		}
-		at += i + len(file)
 	}
 	return false
 }

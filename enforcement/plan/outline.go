@@ -12,6 +12,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList, extension.Strikethrough)).Parser()
@@ -111,30 +113,42 @@ func (r *reader) fencedHeadings(root ast.Node, depth int) []fenced {
 	return out
 }
 
+// meant are the headings that can only mean a section, where none has its name.
+var meant = map[string]*lazyregexp.Regexp{
+	SectionFiles:        heading(`files(?: (?:to (?:be )?)?` + change + `(?: (?:or|and) ` + change + `)?)?|(?:affected|planned|changed|modified|touched) files`),
+	SectionAnalysis:     heading(`(?:(?:problem|root[ -]cause) )?analysis|analysis of the (?:problem|cause|code)`),
+	SectionRules:        heading(`rules(?: (?:applied|(?:to|that) apply|followed))?|(?:applied|applicable) rules`),
+	SectionCapabilities: heading(`capabilit(?:y|ies)(?: (?:check)?list)?`),
+}
+
+const change = `(?:change|modify|edit|write|touch|create|add|update)(?:d|ed)?`
+
+func heading(words string) *lazyregexp.Regexp {
+	return lazyregexp.New(`^(?i:(?:\d+[.):]? +)?(?:` + words + `) *:?)$`)
+}
+
 // find returns the section of that name, the first if there are several, or
 // the problem of its heading.
 func (d *document) find(name string) (*section, *Problem) {
-	var first *section
-	var lines []string
-	last := 0
-	for i := range d.all {
-		if d.all[i].name != name {
-			continue
-		}
-		if first == nil {
-			first = &d.all[i]
-		}
-		last = d.all[i].line
-		lines = append(lines, fmt.Sprint(last))
+	is := func(s section) bool { return s.name == name }
+	if !slices.ContainsFunc(d.all, is) {
+		is = func(s section) bool { return meant[name].MatchString(s.name) }
 	}
-	switch {
-	case first == nil:
+	first := slices.IndexFunc(d.all, is)
+	if first < 0 {
 		return nil, d.absent(name)
-	case len(lines) > 1:
-		return first, &Problem{Code: DuplicateSection, Section: name, Line: last, Text: fmt.Sprintf(
-			"the heading `## %s` stands on lines %s. Keep one section and move the content there.", name, strings.Join(lines, ", "))}
 	}
-	return first, nil
+	lines, last := "", 0
+	for _, s := range d.all {
+		if is(s) {
+			lines, last = lines+fmt.Sprintf(", %d", s.line), s.line
+		}
+	}
+	if last == d.all[first].line {
+		return &d.all[first], nil
+	}
+	return &d.all[first], &Problem{Code: DuplicateSection, Section: name, Line: last, Text: fmt.Sprintf(
+		"the heading `## %s` stands on lines %s. Keep one section and move the content there.", name, lines[2:])}
 }
 
 func (d *document) absent(name string) *Problem {

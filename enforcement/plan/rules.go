@@ -72,14 +72,9 @@ func (s *section) citations(known func(string) bool) []citation {
 	return out
 }
 
-// saysNone tells whether the section says "No matching rules".
-func (s *section) saysNone() bool {
-	return slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != subheading && statesNone(b.text()) })
-}
-
 func (s *section) judgeRules(loaded, known func(string) bool) []Problem {
 	cited := s.citations(known)
-	none := s.saysNone()
+	none := slices.ContainsFunc(s.blocks, func(b block) bool { return b.kind != subheading && statesNone(b.text()) })
 	switch {
 	case len(cited) == 0 && !none:
 		return []Problem{{

@@ -207,7 +207,7 @@ func (r *reading) subcommands(program string, reads []string) {
 		e.judge(rest)
 		return
 	}
-	if before := r.args[:len(r.args)-len(r.p.operands)]; len(before) > 0 && mayTake(before[len(before)-1], rest.args) {
+	if at := slices.IndexFunc(r.args, func(a arg) bool { return a.val == sub.val }); at > 0 && mayTake(r.args[at-1], rest.args) {
 		r.unsure("an option may take the subcommand for its value")
 		return
 	}
@@ -218,15 +218,15 @@ func (r *reading) subcommands(program string, reads []string) {
 	r.unsure("a subcommand that may write anything")
 }
 
-// mayTake reports a long option that may take the word behind it: others are there to
-// be the subcommand.
+// mayTake reports an option that may take the word behind it: others are there to be
+// the subcommand.
 func mayTake(option arg, others []arg) bool {
-	return strings.HasPrefix(option.val, "--") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 2 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
+	return strings.HasPrefix(option.val, "-") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 1 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
 		slices.ContainsFunc(others, func(a arg) bool { return !strings.HasPrefix(a.val, "-") })
 }
 
 // flagsAlone are options that stand before subcommands of many programs, and take nothing.
-var flagsAlone = setOf(`--all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
+var flagsAlone = setOf(`-a -d -g -h -q -r -s -v -vv -vvv -D -V --all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
 	--locked --long --offline --parseable --plain --production --quiet --recursive --remote --require-virtualenv --reverse --silent --stats --syslog --system --tls
 	--tlsverify --transient-store --user --value --verbose --version --warnings-as-errors --workspaces`)
 

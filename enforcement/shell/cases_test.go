@@ -2,6 +2,7 @@ package shell
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -49,7 +50,7 @@ var ownCases = []ownCase{
 	r("gh issue create --title x --body \"$(cat <<'EOF'\necho hi > out.txt\nrm -rf src\nEOF\n)\""),
 	r("go build -o /dev/null ./..."), r("zip -sf archive.zip"), r("zip -sf archive.zip notes.txt"), r("zip -su -r x.zip ."),
 	r("bash -n scripts/write.sh"),
-	r("command -v node && node --version; npm ls --depth=0"),
+	r("command -v node && node --version; npm ls --depth=0"), r("npm -g ls; npm -s ls x; pnpm -r list; pip -q list"),
 	r("python3 -m json.tool config.json"),
 	r("test -z \"$(gofmt -l .)\""),
 	r("[ \"$(git rev-parse HEAD)\" = abc ] && echo same"),
@@ -153,7 +154,7 @@ var ownCases = []ownCase{
 	q("python3 - <<'PY'\nfrom pathlib import Path\nPath(\"src/a.py\").write_text(\"x\")\nPY", "src/a.py"),
 	q("node -e \"require('fs').writeFileSync('a.js','x')\"", "a.js"),
 	q("python3 -c \"import os; os.system('touch o.txt')\"", "o.txt"),
-	q("npm ci", "node_modules"),
+	q("npm ci", "node_modules"), q("npm -w list version patch"), q("npm -w list --json version patch"), q("cargo -Z metadata add x"), q("pip -x list install y"),
 	q("go test ./... 2>&1 | tail"),
 	q("go test -coverprofile=c.out ./...", "c.out"),
 	q("./scripts/write.sh"),
@@ -290,6 +291,21 @@ func TestAQueryWritesNoDataBase(t *testing.T) {
 	for command, paths := range map[string]int{"sqlite3 app.db 'select 1'": 0, "sqlite3 app.db 'drop table a'": 1, "sqlite3 app.db": 1} {
 		if got := Analyse(command, env); got.Effect != CannotTell || len(got.Paths) != paths {
 			t.Errorf("%s: %v %v", command, got.Effect, got.Paths)
+		}
+	}
+}
+
+// TestWhatIsCopiedIsRead: of what code copies, the place it is copied to is written.
+func TestWhatIsCopiedIsRead(t *testing.T) {
+	for code, want := range map[string]string{
+		"import shutil; shutil.copy('a.go', '/tmp/b')":      "/tmp/b",
+		"import shutil; shutil.copytree('src', '/tmp/src')": "/tmp/src",
+		"import os; os.symlink('a.go', 'b.go')":             "/p/b.go",
+		"import shutil; shutil.move('/p/a.go', '/p/b.go')":  "/p/a.go /p/b.go",
+	} {
+		got := Analyse(`python3 -c "`+code+`"`, Env{Dir: "/p", Home: "/h"})
+		if slices.Sort(got.Paths); got.Effect != CannotTell || strings.Join(got.Paths, " ") != want {
+			t.Errorf("%s: %v %v, want %s", code, got.Effect, got.Paths, want)
 		}
 	}
 }

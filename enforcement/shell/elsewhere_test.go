@@ -53,7 +53,7 @@ func TestElsewhere(t *testing.T) {
 		Container: {
 			"docker run -v $PWD:/w alpine touch /w/src/a.go", "docker exec c touch x", "docker compose up -d", "docker-compose run web sh", "podman run x",
 			"docker run help", "docker start version", "echo 'docker run x' | bash -h", "docker cp c:/x src/a.go", "docker build .", "docker -H unix:///var/run/docker.sock run x", "docker compose -f x.yml exec web sh",
-			"nerdctl run x", "buildah run c touch x", "kubectl exec p -- touch x", "kubectl apply -f x.yml", "kubectl cp p:/x y", "kubectl run x --image=y",
+			"nerdctl run x", "buildah run c touch x", "kubectl exec p -- touch x", "kubectl apply -f x.yml", "kubectl apply --dry-run=client --dry-run=none -f x", "kubectl apply --dry-run=client -k x", "kubectl cp p:/x y", "kubectl run x --image=y",
 			"kubectl debug node/x -it --image=y", "kubectl delete pod x", "helm install x y", "lxc exec c -- touch x", "incus exec c touch x",
 			"multipass exec vm touch x", "vagrant ssh -c 'touch x'", "wsl.exe touch x", "limactl shell default touch x", "distrobox enter x -- touch y",
 			"docker ps; docker run x", "systemctl -M box status", "systemctl status x -qMbox", "kubectl get pods --server http://x", "kubectl cluster-info dump --output-directory=x", "kubectl get pods --cache_dir x", "helm list --kube-apiserver http://x", "docker rm $(docker ps -q)", "docker inspect x | docker load",
@@ -65,7 +65,9 @@ func TestElsewhere(t *testing.T) {
 			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "gcloud config set account x", "gcloud storage cp gs://b/x list", "gcloud storage cp gs://b/x.go list src", "gcloud compute instances stop list",
 			"az vm stop --name list", "az keyvault secret download --name show --file src/x", "gcloud secrets versions access list", "fly apps destroy list", "hcloud server poweroff info",
 			"aws omics get-read-set --id x src/y", "aws backup-storage get-chunk src/x", "az config set core.x=y", "aws ssm start-session --target x",
-			"aws s3 rm s3://b/x", "aws configure get aws_secret_access_key", "aws configure", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
+			"gh pr merge 4 --squash", "gh -R o/r pr merge 4", "gh pr update-branch 4", "gh api -X PUT repos/o/r/contents/x", "gh api -XDELETE p",
+			"gh api repos/o/r/contents/x -f message=m", "gh api p --input x.json", "gh api p --jq -XGET -X PUT", "gh api graphql -f query='mutation { x }'", "gh api graphql -F query=@x",
+			"gh repo sync", "curl -X PUT https://api.github.com/repos/o/r/contents/x -d @x.json", "curl -sd x https://gitlab.corp.example/api/v4/projects/1/repository/commits", "wget --method=DELETE https://codeberg.org/api/v1/repos/o/r", "gh workflow run ci.yml", "glab mr merge 1", "glab api -X POST x", "aws s3 rm s3://b/x", "aws configure get aws_secret_access_key", "aws configure", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
 		},
 		Desktop: {
 			"code --goto src/a.go", "emacsclient -e '(write-file \"src/a.go\")'", "nvim --server /tmp/s --remote-send ':w src/a.go<CR>'", "vim --remote-send x",
@@ -104,7 +106,7 @@ func TestNotElsewhere(t *testing.T) {
 		r("kubectl describe pod x"), r("kubectl top pods"), r("kubectl explain pod"), r("kubectl version"), r("tmux ls"), r("tmux -L other ls"),
 		r("tmux list-panes -a -F '#{pane_id}'"), r("tmux display-message -p '#{session_name}'"), r("tmux show-options -g"), r("tmux -V"), r("screen -ls"), r("screen -list"),
 		r("crontab -l"), r("timedatectl"), r("hostnamectl status"), r("resolvectl query x"), r("loginctl list-sessions"), r("systemctl list-units -n 3 --type=mount"), r("atq"), r("systemctl status nginx"), r("systemctl --user is-active x"), r("systemctl show x -p Y"), r("launchctl list"), r("helm list -A"),
-		r("helm get values x"), r("helm status x"), r("aws s3 ls"), r("aws ec2 describe-instances"), r("aws iam list-users"), r("aws iam get-user"), r("gh pr view 1"),
+		r("helm get values x"), r("helm status x"), r("aws s3 ls"), r("curl -s -H 'Accept: application/vnd.github+json' https://api.github.com/repos/o/r"), r("curl -X POST localhost:8080/github/hook -d x"), r("curl -G -d q=x https://api.github.com/search/code"), r("kubectl apply --dry-run=client -f x.yml"), r("gh api -X GET search/code -f q=x"), r("gh -R o/r pr diff 4"), r("gh api graphql -f query='query { viewer { login } }'"), r("gh api --paginate repos/o/r/pulls --jq '.[].number'"), r("aws ec2 describe-instances"), r("aws iam list-users"), r("aws iam get-user"), r("gh pr view 1"),
 		r("gh codespace list"), r("adb devices"), r("ssh -V"), r("ssh -G h"), r("sudo --version"), r("claude --version"), r("codex --version"), r("code --version"),
 		r("code --list-extensions"), r("wezterm cli list"), r("zellij list-sessions"), r("busctl list"), r("pm2 list"), r("supervisorctl status"), r("service nginx status"),
 		r("ansible-playbook --syntax-check x.yml"), r("gcloud projects list"), r("gcloud compute instances list --format json"), r("gcloud compute instances describe web"), r("gcloud config get-value project"), r("az vm list -o table"), r("az account show"), r("doctl compute droplet list"), r("hcloud server list"), r("heroku apps:info"), r("fly status"), r("aws sts get-caller-identity"), r("aws ssm get-parameter --name x"), r("multipass list"), r("lxc list"), r("vagrant status"), r("minikube status"),

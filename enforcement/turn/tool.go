@@ -153,19 +153,20 @@ func (t turn) private() []string {
 }
 
 // unproven says why a server's tool is not known to do no more than read within
-// the project.
-func (t turn) unproven() string {
-	if t.Unproven != "" || t.Elsewhere || !t.FromServer {
-		return t.Unproven
+// the project, and what a yes to it holds for. One to words it is given holds for
+// no path that leads out.
+func (t turn) unproven() (why, holds string) {
+	if t.Unproven != "" && !strings.Contains(t.Holds, "=") || t.Elsewhere || !t.FromServer {
+		return t.Unproven, t.Holds
 	}
 	for _, p := range t.Reads {
 		if at := t.project.Target(p, t.Dir); at.Class == enforcement.ClassOutside || t.project.Layout.AroundData(at.Path) {
 			if _, err := os.Lstat(at.Path); err == nil {
-				return "it is given a path outside the project"
+				return "it is given a path outside the project", ""
 			}
 		}
 	}
-	return ""
+	return t.Unproven, t.Holds
 }
 
 // request is the tool call as policy sees it.
@@ -190,9 +191,10 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: judged, Edits: edits,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
-		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Unproven: t.unproven(), ByName: t.ByName, Queues: t.Queues, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Queues: t.Queues, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
 		Unasked: !t.asksItsUser(), Releases: v.Rules.Releases(ctx),
 	}
+	request.Unproven, request.Holds = t.unproven()
 	if t.Shell != nil {
 		dir := cmp.Or(t.Dir, t.project.Root)
 		request.Confined, request.Unbounded = v.bounds.can(t)
@@ -218,8 +220,8 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 			request.Repository = repository(t.project.Root)
 		}
 	}
-	if t.ByName && request.Unproven != "" {
-		request.Accepted = v.Sessions.Accepted(t.project.Root, t.Tool)
+	if request.Holds != "" {
+		request.Accepted = v.Sessions.Accepted(t.project.Root, request.Holds)
 	}
 	if t.Tool == "ExitPlanMode" {
 		request.Plan = []byte(t.Plan)
@@ -356,9 +358,10 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		if parent != nil {
 			watching = *parent
 		}
+		_, holds := t.unproven()
 		return enforcement.Decide(s, enforcement.FinishTool{
 			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
-			Command: command, Uncertain: !certain, Unasked: !t.asksItsUser(), ByName: t.ByName, TestCommand: t.project.Settings.TestCommand,
+			Command: command, Uncertain: !certain, Unasked: !t.asksItsUser(), Holds: holds, TestCommand: t.project.Settings.TestCommand,
 			Workspace: v.Sessions.Workspace(ctx, t.project, t.Session, watching),
 		})
 	})

@@ -73,8 +73,10 @@ func profileOf(s enforcement.State, worker bool) confine.Profile {
 	}
 }
 
-// refusals are what programs say of a refusal by the kernel.
-var refusals = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|\bE(?:ACCES|PERM|ROFS)\b`)
+// refusals are what programs say of a refusal by the kernel; some only say what they
+// could not do.
+var refusals = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-?only (?:file system|database)|\bE(?:ACCES|PERM|ROFS)\b|` +
+	`(?:unable|failed|cannot|could not|can't|couldn't|error while)(?: to)? \(?(?:re\)?)?(?:creat|writ|open)`)
 
 // Explain says of a session's command that ran confined and failed with output
 // what it was held to, "" where the output speaks of no refusal.
@@ -97,7 +99,11 @@ func ClosesCode(s enforcement.State, worker bool) bool {
 // against its user's rules, the command's programs are named in it a second time:
 // those rules find them there, and no shell comes to it.
 func (r Runner) Rewrite(command string, options []string, shown bool) string {
-	folder, command := leading(command)
+	folder, rest := leading(command)
+	if orElse(folder, rest) {
+		folder, rest = "", command
+	}
+	command = rest
 	words := []string{r.front()}
 	for _, option := range options {
 		words = append(words, plainWord(option))
@@ -109,8 +115,17 @@ func (r Runner) Rewrite(command string, options []string, shown bool) string {
 	return folder + line + moved(command)
 }
 
+// orElse says that something may run where the changes of folder before a command
+// fail, in the folder where the shell stands then.
+func orElse(folder, rest string) bool {
+	return strings.HasSuffix(strings.TrimRight(folder, " "), "&&") && strings.Contains(rest, "||")
+}
+
 // moved makes the changes of folder again that a command made, if it succeeded.
 func moved(command string) (line string) {
+	if folder, rest := leading(command); orElse(folder, rest) {
+		line, command = " && { { "+folder+":; } > /dev/null 2>&1 || :; }", rest
+	}
 	for _, folder := range shell.Moves(command) {
 		line += " && { cd " + folder + " > /dev/null 2>&1 || :; }" // what it says was said within
 	}

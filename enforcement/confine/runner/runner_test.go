@@ -83,7 +83,7 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		"cat <<E\nx\nE\\\n\necho two\nE\n", "x=$(cat <<E\nx\nE)\necho two\nE\n)", "echo \"${x:-\\}}'}\"; echo two; echo \"'}\"", "cat <<E\n${x:-'}\nE\necho two\ncat <<E\n'}\nE\n",
 		"cd /tmp && echo one", "cd /tmp; cd /usr && pwd", "cd /nowhere && echo one", "cd /nowhere; echo one", "cd /tmp\nfalse", "cd '/tmp' && exit 3", "cd /tmp &\necho one",
 		"cd /tmp && cd /usr && pwd && cd .. && echo one", "cd /usr && false && cd lib", "echo one && cd /usr && cd lib && exit 3", "cd /usr && (cd lib && pwd) && cd ..",
-		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /usr && eval 'cd lib' && cd .. && pwd", "cd /usr && { cd lib; } && cd .. && pwd", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
+		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /nowhere && ls || echo one", "cd /nowhere 2>&1 && ls || exit 3", "cd /nowhere && cd /tmp && ls || pwd", "cd '/usr' && ls nosuch 2> /dev/null || echo one", "cd /usr && ls -d . || true; cd lib", "cd /usr && eval 'cd lib' && cd .. && pwd", "cd /usr && { cd lib; } && cd .. && pwd", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
 		"echo one\n", "f() { echo one; }; f", "cd /usr; pwd; cd -", "cd /usr; ls -d .; cd lib", "echo one; cd /usr && cd -", "cd /usr; x=$(cd lib && pwd); cd ..", "cd /usr && ls -d .; cd lib; ls -d .", "ls -d /; cd /usr; ls -d .", "false && cd /usr; echo one", "echo one; cd ~ && pwd",
 		"echo one; cd /nowhere 2>&1; echo two", "echo one; cd /nowhere; echo two", "echo one; cd /usr; exit 3", "x=1", "# echo two", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
 	} {
@@ -145,5 +145,22 @@ func TestProfilesFollowThePhase(t *testing.T) {
 	line := c.rewritten("x", work(enforcement.PhaseTesting), true)
 	if !strings.Contains(line, "--write test --write web/__tests__") || strings.Contains(line, "pkg") {
 		t.Error(line)
+	}
+}
+
+// TestARefusalIsToldInWhateverWords: some programs say only what they could not do.
+func TestARefusalIsToldInWhateverWords(t *testing.T) {
+	s := enforcement.State{Mode: enforcement.ModeWork, Work: enforcement.Work{Phase: enforcement.PhasePlanning}}
+	for said, want := range map[string]bool{
+		"mkdir: cannot create directory 'dist': Permission denied":                  true,
+		"CMake Error: Unable to (re)create the private pkgRedirects directory:\n/x": true,
+		"Shop.java:1: error: error while writing Shop: /x/Shop.class":               true,
+		"Error: attempt to write a readonly database":                               true,
+		"FAIL: TestTotal: got 3, want 4":                                            false,
+		"undefined: total":                                                          false,
+	} {
+		if told := Explain(s, false, said); strings.Contains(told, "what builds make go to $TMPDIR") != want {
+			t.Errorf("%s: %q", said, told)
+		}
 	}
 }

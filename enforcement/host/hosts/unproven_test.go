@@ -207,6 +207,10 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"mcp__postgres__query", `{"sql":"WITH lo_export AS (SELECT 1) SELECT lo_export(1, 'src/a.go')"}`, "given"},
 		{"mcp__postgres__query", `{"sql":"WITH RECURSIVE t(n) AS (SELECT 1) SELECT n FROM t"}`, "read"},
 		{"mcp__think__think", `{"thought":"we drop table x"}`, "read"},
+		{"mcp__supabase__execute_sql", `{"project_id":"p","query":"select a from b"}`, "read"},
+		{"mcp__supabase__execute_sql", `{"project_id":"p","query":"select f(a) from b"}`, "given"},
+		{"mcp__x__run_sql", `{"query":"drop table b"}`, "given"},
+		{"mcp__x__run_sql", `{"text":"update b set a = 1"}`, "given"},
 	} {
 		payload, err := json.Marshal(map[string]any{
 			"session_id": "s", "cwd": "/p", "tool_name": c.tool, "tool_use_id": "t", "tool_input": json.RawMessage(c.input),
@@ -219,7 +223,7 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		switch {
 		case err != nil:
 			got = err.Error()
-		case call.ByName:
+		case call.Holds == c.tool:
 			got = "name"
 		case call.Unproven != "":
 			got = "given"
@@ -238,6 +242,34 @@ func TestACommandOfAServerIsJudgedInItsFolder(t *testing.T) {
 		call, err := Parse("claude", "PreToolUse", []byte(`{"session_id":"s","cwd":"/p","tool_name":"mcp__shell__run_command","tool_use_id":"t","tool_input":{"command":"git status","`+key+`":"/tmp/laid"}}`))
 		if err != nil || call.Shell == nil || call.Dir != "/tmp/laid" {
 			t.Errorf("%s: %q, %v", key, call.Dir, err)
+		}
+	}
+}
+
+// TestAYesHoldsForTheWordsAToolWasGiven: a reading tool that is given a plain word under
+// a key that no list has is asked for once; what else it is given is judged each time.
+func TestAYesHoldsForTheWordsAToolWasGiven(t *testing.T) {
+	const tool = "mcp__docs__get_page"
+	for input, want := range map[string]string{
+		`{"id":"a","fidelity":"high"}`:             tool + " with fidelity=high",
+		`{"id":"b","fidelity":"high"}`:             tool + " with fidelity=high",
+		`{"id":"a","fidelity":"high","zest":true}`: tool + " with fidelity=high, zest=true",
+		`{"id":"a"}`:                                       "",
+		`{"fidelity":"high","command":"ls"}`:               "",
+		`{"fidelity":"high","then":"delete"}`:              "",
+		`{"fidelity":"high","out_file":"x"}`:               "",
+		`{"fidelity":"src/a.go"}`:                          "",
+		`{"fidelity":"a.go"}`:                              "",
+		`{"fidelity":"delete_all"}`:                        "",
+		`{"delete":true}`:                                  "",
+		`{"zest":{"run":"x"}}`:                             "",
+		`{"fidelity":"high","sql":"drop table x"}`:         "",
+		`{"fidelity":"high, zest=true","zest":"a"}`:        "",
+		`{"fidelity":"high","args":["--output=src/a.go"]}`: "",
+	} {
+		call, err := Parse("claude", "PreToolUse", []byte(`{"session_id":"s","cwd":"/p","tool_name":"`+tool+`","tool_use_id":"t","tool_input":`+input+`}`))
+		if err != nil || call.Holds != want || (want != "") && call.Unproven == "" {
+			t.Errorf("%s: %q (%s), want %q, %v", input, call.Holds, call.Unproven, want, err)
 		}
 	}
 }
