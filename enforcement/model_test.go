@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +23,7 @@ import (
 // WRIT_MODEL_COMMANDS sets how many commands are driven in all; test/ci/sim.sh
 // drives many more.
 func TestModel(t *testing.T) {
-	total := 30_000
+	total := integration.Rounds(10_000, 30_000)
 	if v := os.Getenv("WRIT_MODEL_COMMANDS"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {

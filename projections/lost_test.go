@@ -10,12 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestLostDataAreNoticed deletes parts of a store that belong to one view – its
 // data, its checkpoints, what says which build is in use – and compares every
 // view with a single pass over the log.
 func TestLostDataAreNoticed(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		l, s := newMemoryLog(), openStore(t, vfs.NewMem())
 		defer s.Close()

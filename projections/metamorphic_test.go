@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // crashingStore takes a clone of the file system, as a crash would leave it,
@@ -83,6 +84,7 @@ func life(t *rapid.T, tb testing.TB, l *memoryLog, fs *vfs.MemFS, bump int) *vfs
 // Whatever the batches, wherever the process died, whatever part of the log
 // was lost, and across new versions, every view equals a single pass.
 func TestIncrementalEqualsRebuild(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		l, fs, bump := newMemoryLog(), vfs.NewCrashableMem(), 0
 		grow(rt, l, 30)

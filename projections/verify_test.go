@@ -11,11 +11,13 @@ import (
 
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // Every view of a random log is what the log makes of it, before a rebuild and
 // after, and neither leaves anything behind.
 func TestVerifyAndRebuild(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		l, s := newMemoryLog(), openStore(t, vfs.NewMem())
 		defer s.Close()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/test/integration"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -87,6 +88,7 @@ func TestAnAnswerGivesThreeRulesAndSixLinesAtMost(t *testing.T) {
 // Whatever the budget: the count is exact and within it, every line of the
 // block is a line of a whole rendering, and the block is framed.
 func TestTheBlockNeverExceedsItsBudget(t *testing.T) {
+	integration.Checks(t)
 	ix := newTestIndex(t, corpusRules(), Options{})
 	for budget := -1; budget < 700; budget++ {
 		for _, text := range []string{"wrap errors, GO-CTX-001 and SQL-INJ-001, GO-LOG-001", "errors"} {

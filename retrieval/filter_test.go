@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 	"pgregory.net/rapid"
 )
 
@@ -44,6 +45,7 @@ func randomRules(r *rand.Rand, n int, edges float64) []schemas.Rule {
 }
 
 func TestEveryHitPassesTheFilters(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		rules := randomRules(r, rapid.IntRange(1, 60).Draw(t, "rules"), 0.6)

@@ -2,34 +2,47 @@ package retrieval
 
 import (
 	"math"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/writbus/writ/schemas/language"
-
+	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed/minilm"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/language"
 )
 
-// encoderIndex is the shipped corpus under the encoder in the program, whose
-// vectors come with it.
-func encoderIndex(t *testing.T, without ...string) *Index {
-	t.Helper()
+// wholeCorpus is the shipped corpus under the encoder in the program, built once.
+var wholeCorpus = sync.OnceValues(func() (*Index, error) {
+	return withEncoder(func(schemas.Rule) bool { return false })
+})
+
+// withEncoder is the shipped corpus without some of its rules under the encoder in
+// the program, whose vectors come with it.
+func withEncoder(without func(schemas.Rule) bool) (*Index, error) {
 	e, err := minilm.Default()
+	if err != nil {
+		return nil, err
+	}
+	files, _ := corpus.Load(os.DirFS("corpus/rules"))
+	var docs []Document
+	for _, f := range files {
+		if !without(f.Rule) {
+			docs = append(docs, Analyse(f.Rule))
+		}
+	}
+	return NewIndex(docs, Options{Embedder: e})
+}
+
+func encoderIndex(t *testing.T) *Index {
+	t.Helper()
+	ix, err := wholeCorpus()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules := shippedRules(t)
-	if len(without) > 0 {
-		kept := rules[:0]
-		for _, r := range rules {
-			if !slices.Contains(without, r.ID) {
-				kept = append(kept, r)
-			}
-		}
-		rules = kept
-	}
-	return newTestIndex(t, rules, Options{Embedder: e})
+	return ix
 }
 
 // chances are those of the rules that were judged for a text.
@@ -64,7 +77,10 @@ func TestTenRulesMoreOrLessMoveNoDecision(t *testing.T) {
 	if len(gone) < 9 {
 		t.Fatalf("%d rules are taken out", len(gone))
 	}
-	fewer := encoderIndex(t, gone...)
+	fewer, err := withEncoder(func(r schemas.Rule) bool { return slices.Contains(gone, r.ID) })
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{
 		"add a worker pool that resizes uploaded images", "the list default argument keeps growing between calls",
 		"add rate limiting to the login route", "make the button accessible for screen readers", "partition the events table by month",

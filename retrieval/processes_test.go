@@ -13,6 +13,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // shuffleVariable makes the test binary print the hash of its answers, given
@@ -90,15 +91,12 @@ func shuffledDocuments(r *rand.Rand, rules []schemas.Rule, e Embedder) ([]Docume
 	return docs, nil
 }
 
-// processes is how many answer here; the simulations run a hundred.
-const processes = 16
-
 func TestProcessesAnswerAlike(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := processes
+	n := integration.Rounds(4, 16) // the simulations run a hundred
 	if given := os.Getenv("WRIT_PROCESSES"); given != "" {
 		if n, err = strconv.Atoi(given); err != nil || n < 2 {
 			t.Fatalf("WRIT_PROCESSES is %q, must be a number above 1", given)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/writbus/writ/test/integration"
 )
 
 const (
@@ -222,13 +224,14 @@ func TestTooLarge(t *testing.T) {
 
 // What a parser takes long for is refused before it is parsed.
 func TestNestingIsBounded(t *testing.T) {
+	size := MaxBytes / integration.Rounds(4, 1)
 	for _, unit := range []string{"> ", ">", "- ", "1. ", "- > ", "[a]("} {
-		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) != 1 || key(problems[0]) != TooLarge {
+		if _, problems := Parse([]byte(strings.Repeat(unit, size/len(unit)))); len(problems) != 1 || key(problems[0]) != TooLarge {
 			t.Errorf("%q repeated: %+v", unit, problems)
 		}
 	}
 	for _, unit := range []string{"[", "*a ", "```\n", "## Files\n", "| a ", "<!--", "`", "&", "- - -\n", "![", "<a ", "**"} {
-		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) == 0 || key(problems[0]) == TooLarge {
+		if _, problems := Parse([]byte(strings.Repeat(unit, size/len(unit)))); len(problems) == 0 || key(problems[0]) == TooLarge {
 			t.Errorf("%q repeated: %+v", unit, problems)
 		}
 	}

@@ -13,11 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// differentialCommands is how many commands are made up and run; the variable
-// asks for more.
-const differentialCommands = 150
+	"github.com/writbus/writ/test/integration"
+)
 
 // maker makes up command lines of programs that can do no harm in a folder of
 // their own: every path is relative to it.
@@ -169,7 +167,7 @@ func TestDifferential(t *testing.T) {
 			t.Skipf("commands cannot be run here: %v", err)
 		}
 	}
-	n, seed := differentialCommands, uint64(20261121)
+	n, seed := integration.Rounds(50, 150), uint64(20261121) // the simulations make up more, and others
 	if more, err := strconv.Atoi(os.Getenv("WRIT_DIFFERENTIAL")); err == nil {
 		n, seed = more, uint64(time.Now().UnixNano())
 	}

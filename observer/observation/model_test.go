@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 // notebook is what somebody who watched would know of an observation.
@@ -70,6 +71,7 @@ func keyOf(id string) schemas.ObservationKey {
 // that are made of them, and what a log holds besides, and checks every answer
 // against notebooks that know nothing of State.
 func TestModel(t *testing.T) {
+	integration.Checks(t)
 	driven := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &world{t: rt, driven: driven, states: Standing{}, keys: map[string][]byte{}, seen: map[string]bool{}, is: map[string]*notebook{}}

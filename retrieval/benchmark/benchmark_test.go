@@ -194,8 +194,14 @@ func ticking() func() int64 {
 }
 
 func TestRun(t *testing.T) {
-	rules, truth := shipped(t), truthOf(t, "../corpus/testdata/truth.jsonl")
-	c := Config{Rules: rules, Truth: truth, Scale: []int{500}, Queries: 50, Seed: 3, Clock: ticking(), Heap: func() int64 { return 4 << 20 }}
+	rules := shipped(t)
+	var some []Query // TestVectorsHelpOnTheShippedCorpus takes them all
+	for i, q := range truthOf(t, "../corpus/testdata/truth.jsonl") {
+		if i%10 == 0 {
+			some = append(some, q)
+		}
+	}
+	c := Config{Rules: rules, Truth: some, Scale: []int{500}, Queries: 50, Seed: 3, Clock: ticking(), Heap: func() int64 { return 4 << 20 }}
 	r, err := Run(c)
 	if err != nil {
 		t.Fatal(err)

@@ -9,11 +9,13 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/test/integration"
 )
 
 // TestRunsInAnyOrderMakeOneIndex: parts of runs that end in any order, some of
 // them without entries, are the index of all their documents.
 func TestRunsInAnyOrderMakeOneIndex(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 4), 1, 12).Draw(t, "sizes")
 		order := rapid.Permutation(indexes(len(sizes))).Draw(t, "order")

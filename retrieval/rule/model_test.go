@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/curation"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 	"pgregory.net/rapid"
 )
 
@@ -18,6 +19,7 @@ import (
 // answer against an oracle that knows nothing of State: it remembers who wrote
 // what stands, and what became of it.
 func TestModel(t *testing.T) {
+	integration.Checks(t)
 	driven := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{t: rt, driven: driven, state: Unknown(modelID)}

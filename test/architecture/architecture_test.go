@@ -4,6 +4,8 @@
 package architecture
 
 import (
+	"errors"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -15,6 +17,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -24,6 +27,14 @@ const module = "github.com/writbus/writ"
 // what its files import. Test files are kept apart under path + " [test]".
 func sources(t *testing.T) map[string][]string {
 	t.Helper()
+	all, err := readSources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var readSources = sync.OnceValues(func() (map[string][]string, error) {
 	imports := map[string]map[string]bool{}
 	root := "../.."
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -64,9 +75,6 @@ func sources(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := map[string][]string{}
 	for pkg, set := range imports {
 		for imported := range set {
@@ -75,10 +83,10 @@ func sources(t *testing.T) map[string][]string {
 		sort.Strings(all[pkg])
 	}
 	if len(all) < 10 {
-		t.Fatalf("only %d packages found: the test looks at the wrong folder", len(all))
+		err = errors.Join(err, fmt.Errorf("only %d packages found: the test looks at the wrong folder", len(all)))
 	}
-	return all
-}
+	return all, err
+})
 
 func room(pkg string) string {
 	top, _, _ := strings.Cut(strings.TrimSuffix(pkg, " [test]"), "/")

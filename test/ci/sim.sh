@@ -14,26 +14,31 @@ flips=${SIM_FLIPS:-$kills}
 soak=${SIM_SOAK:-60}
 export WRIT_INTEGRATION=1
 
-# simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure.
+programs=$(mktemp -d "${TMPDIR:-/tmp}/writ-sim.XXXXXX")
+trap 'rm -rf "$programs"' EXIT
+
+# simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure. The tests
+# of a package are linked once.
 simulate() {
-	local said
-	said=$(go test "$1" -count=1 -timeout 90m -run "$2" "${@:3}" 2>&1) || { echo "$said"; return 1; }
+	local said program=$programs/${1//\//_}
+	[ -x "$program" ] || go test -c -ldflags "-s -w" -o "$program" "$1"
+	said=$(cd "$1" && "$program" -test.timeout 90m -test.run "$2" "${@:3}" 2>&1) || { echo "$said"; return 1; }
 	echo "$said"
 	! grep -F 'no tests to run' <<<"$said"
 }
 
 echo "kill -9 at $kills random points, in each durability"
-WRIT_KILL_ROUNDS="$kills" simulate ./bus 'TestKill'
+WRIT_KILL_ROUNDS="$kills" simulate ./bus '^TestKillLosesNothing$'
 echo "daemons under hooks, killed $((kills / 5 + 1)) times in each durability"
 WRIT_KILL_ROUNDS="$((kills / 5 + 1))" simulate ./test '^TestKilledDaemon$'
 echo "daemons under hooks on a disk of its own, its power cut $((kills / 5 + 1)) times in each durability (as root)"
-[ "$(uname)" != Linux ] || WRIT_POWER_CUTS="$((kills / 5 + 1))" simulate ./test '^TestPowerCut$' -v
+[ "$(uname)" != Linux ] || WRIT_POWER_CUTS="$((kills / 5 + 1))" simulate ./test '^TestPowerCut$' -test.v
 echo "$commands random commands against the gate's invariants"
-WRIT_MODEL_COMMANDS="$commands" simulate ./enforcement 'Model'
+WRIT_MODEL_COMMANDS="$commands" simulate ./enforcement '^TestModel$'
 echo "$shells made-up shell commands, run and compared with what was foretold"
-WRIT_DIFFERENTIAL="$shells" simulate ./enforcement/shell 'TestDifferential'
+WRIT_DIFFERENTIAL="$shells" simulate ./enforcement/shell '^TestDifferential$'
 echo "100 processes, the same corpus in other orders"
-WRIT_PROCESSES=100 simulate ./retrieval 'TestProcessesAnswerAlike'
+WRIT_PROCESSES=100 simulate ./retrieval '^TestProcessesAnswerAlike$'
 echo "$histories random histories of observations"
 simulate ./observer/observation '^TestModel$' -rapid.checks="$histories"
 echo "$flips flipped bits over every file of a data folder, each healed or told with a remedy that works"
@@ -45,12 +50,13 @@ echo "two daemons whose logs lie on a cluster of three servers, moved there and 
 # without a wire, and many members, in the night.
 [ "$kills" -lt 100 ] || WRIT_CONVERSATIONS=100 simulate ./test '^TestConversationSurvivesKillAtAnyStep$'
 if [ "$(uname)" = Linux ] && [ "$kills" -ge 100 ]; then
-	WRIT_TEAM_ROUNDS=1 simulate ./test '^TestAFullDiskOnOneNode$' -v
-	WRIT_TEAM_CUT=3600 simulate ./test '^TestMembersInNamespaces$' -v
-	WRIT_TEAM_MEMBERS=50 simulate ./projections/hub '^TestManyMembers$' -v
+	WRIT_TEAM_ROUNDS=1 simulate ./test '^TestAFullDiskOnOneNode$' -test.v
+	WRIT_TEAM_CUT=3600 simulate ./test '^TestMembersInNamespaces$' -test.v
+	WRIT_TEAM_MEMBERS=50 simulate ./projections/hub '^TestManyMembers$' -test.v
 fi
-[ "$(uname)" != Linux ] || [ "$kills" -lt 100 ] || WRIT_DIRECT_ROUNDS="$((kills / 5 + 3))" simulate ./test '^TestDirect$' -v
+[ "$(uname)" != Linux ] || [ "$kills" -lt 100 ] || WRIT_DIRECT_ROUNDS="$((kills / 5 + 3))" simulate ./test '^TestDirect$' -test.v
 echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"
 WRIT_MENDING_KILLS="$((kills / 10 + 1))" simulate ./test '^TestKilledInTheMiddle$'
+[ "$soak" != 0 ] || exit 0
 echo "a daemon at work for $soak minutes, stopped, killed and backed up meanwhile"
-WRIT_SOAK="$soak" simulate ./test '^TestSoak$' -v
+WRIT_SOAK="$soak" simulate ./test '^TestSoak$' -test.v

@@ -1,8 +1,9 @@
-// Package integration tells tests that start many processes whether all of them run,
+// Package integration tells tests that start many processes or try many cases whether all of them run,
 // as in .ci/run, or the few that stand for the others, as in a plain go test ./...
 package integration
 
 import (
+	"flag"
 	"os"
 	"testing"
 )
@@ -24,4 +25,12 @@ func Rounds(few, many int) int {
 		return many
 	}
 	return few
+}
+
+// Checks has rapid try a quarter of its cases in a test where not all of them run, unless
+// its flag says how many.
+func Checks(t testing.TB) {
+	if f := flag.Lookup("rapid.checks"); !Wanted() && f.Value.String() == f.DefValue && f.Value.Set("25") == nil {
+		t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/integration"
 )
 
 var modelStart = time.Date(2024, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -41,6 +42,7 @@ type model struct {
 // The model test drives random wishes against books while another writer is at
 // work, and checks every answer against the rows.
 func TestModel(t *testing.T) {
+	integration.Checks(t)
 	driven := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		for _, step := range []func(*model){(*model).notes, (*model).tasks, (*model).lessons} {

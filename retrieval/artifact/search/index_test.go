@@ -14,6 +14,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/bm25"
+	"github.com/writbus/writ/test/integration"
 )
 
 // textbook computes the documented formula term by term, from the texts.
@@ -95,6 +96,7 @@ func TestScoresAreTextbookBM25(t *testing.T) {
 // An index that was changed again and again answers as one that is made at once,
 // and is the same when it is compacted.
 func TestUpdatesDoNotShow(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
 		var e Embedder
@@ -216,6 +218,7 @@ func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 // Adding a word that a document holds never lowers what it is ordered by; its
 // chance falls only if another document gained more.
 func TestALongerQueryNeverLowersAHit(t *testing.T) {
+	integration.Checks(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
 		ix := New(analysed(t, nil, randomDocuments(r, 20)...), nil)
