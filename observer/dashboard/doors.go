@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -23,7 +24,8 @@ const (
 // doors knows who is let in. Secrets are kept as their digests, so that
 // looking one up tells nothing by the time it takes.
 type doors struct {
-	now func() time.Time
+	now  func() time.Time
+	seal [secretBytes]byte // of keys
 
 	mu      sync.Mutex
 	tickets map[[sha256.Size]byte]time.Time // until when
@@ -32,7 +34,18 @@ type doors struct {
 }
 
 func newDoors(now func() time.Time) *doors {
-	return &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}, readers: map[[sha256.Size]byte]bool{}}
+	d := &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}, readers: map[[sha256.Size]byte]bool{}}
+	_, _ = rand.Read(d.seal[:]) // never fails: the program ends where there is no randomness
+	return d
+}
+
+// key is what the page of a visit shows with whatever it asks. A browser sends the
+// cookie of a visit to every server of this host's, whatever its port, an agent's among
+// them; the key it keeps for the page alone.
+func (d *doors) key(visit string) string {
+	mac := hmac.New(sha256.New, d.seal[:])
+	_, _ = mac.Write([]byte(visit)) // never fails
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 func secret() (string, error) {

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"cmp"
+	"crypto/hmac"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -36,7 +38,7 @@ func (s *Server) handler() http.Handler {
 	inside.HandleFunc("GET /api/{what}", s.read)
 	inside.HandleFunc("POST /api/{what}", s.act)
 	inside.HandleFunc("POST /leave", s.leave)
-	inside.Handle("GET /{$}", s.page)
+	inside.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { s.page.serve(w, "") })
 	inside.HandleFunc("GET /js/all.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		_, _ = w.Write(script)
@@ -63,6 +65,8 @@ func (s *Server) handler() http.Handler {
 			h.Set("Content-Type", "text/html; charset=utf-8")
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte(stranger))
+		case (strings.HasPrefix(r.URL.Path, "/api/") || r.Method != http.MethodGet) && !s.holdsKey(r):
+			problem(w, http.StatusUnauthorized, "this page was not opened by a link of its own: run `writ dash`")
 		case r.Method != http.MethodGet && !s.fromPage(r):
 			http.Error(w, "An act has to come from the dashboard's own page.", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.URL.Path != "/leave" && s.onlyLooks(r):
@@ -80,9 +84,11 @@ const stranger = `<!doctype html><html lang="en"><meta charset="utf-8"><meta nam
 
 // enter takes a ticket and lets the browser in.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	key := ""
 	visit, ok := s.doors.admit(r.URL.Query().Get("ticket"))
 	switch {
 	case ok:
+		key = s.doors.key(visit)
 		http.SetCookie(w, &http.Cookie{
 			Name: s.visitCookie(), Value: visit, Path: "/", MaxAge: int(visitLife.Seconds()),
 			HttpOnly: true, SameSite: http.SameSiteStrictMode,
@@ -96,12 +102,20 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	// The page itself, at once: a cookie that is strictly of this site is sent with
 	// what the page asks for, but not with a redirect that another program's link
 	// began. The page takes the ticket out of its address.
-	s.page.ServeHTTP(w, r)
+	s.page.serve(w, key)
 }
 
 func (s *Server) inside(r *http.Request) bool {
 	cookie, err := r.Cookie(s.visitCookie())
 	return err == nil && s.doors.knows(cookie.Value)
+}
+
+// holdsKey says whether a request shows the key of its visit. The connection that the
+// log is followed by can show it in its address alone.
+func (s *Server) holdsKey(r *http.Request) bool {
+	cookie, err := r.Cookie(s.visitCookie())
+	given := cmp.Or(r.Header.Get("Writ-Key"), r.URL.Query().Get("key"))
+	return err == nil && hmac.Equal([]byte(given), []byte(s.doors.key(cookie.Value)))
 }
 
 // onlyLooks says that who asks came by a link for readers.
