@@ -24,12 +24,13 @@ import (
 
 // site is a server over a scripted daemon.
 type site struct {
-	t      *testing.T
-	server *Server
-	root   string
-	cookie *http.Cookie
-	key    string
-	reads  bool // its link is for readers
+	t         *testing.T
+	server    *Server
+	root      string
+	cookie    *http.Cookie
+	key       string
+	announced string // before it listened
+	reads     bool   // its link is for readers
 
 	mu    sync.Mutex
 	clock time.Time
@@ -78,10 +79,11 @@ func open(t *testing.T) *site {
 			<-ctx.Done()
 			return ctx.Err()
 		},
-		End:    func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
-		Help:   func() []Topic { return helpTopics },
-		Now:    func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
-		Logger: slog.New(slog.DiscardHandler),
+		End:      func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
+		Help:     func() []Topic { return helpTopics },
+		Announce: func(port string) error { x.announced = port; return nil },
+		Now:      func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -315,6 +317,9 @@ func TestPortIsTakenOnBothLoopbacks(t *testing.T) {
 	}
 	defer func() { _ = probe.Close() }()
 	x := open(t)
+	if x.announced != x.server.port {
+		t.Errorf("%s was announced, and %s is its port", x.announced, x.server.port)
+	}
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		if l, err := net.Listen("tcp", net.JoinHostPort(host, x.server.port)); err == nil {
 			_ = l.Close()
@@ -322,7 +327,7 @@ func TestPortIsTakenOnBothLoopbacks(t *testing.T) {
 		}
 	}
 	_, port, _ := net.SplitHostPort(probe.Addr().String())
-	if _, err := Start(Options{Address: "127.0.0.1:" + port, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "another program's") {
+	if _, err := Start(Options{Address: "127.0.0.1:" + port, Announce: func(string) error { return nil }, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "another program's") {
 		t.Errorf("a port that another program has at ::1: %v", err)
 	}
 }

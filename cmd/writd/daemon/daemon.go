@@ -214,6 +214,12 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer d.beginProbes(ctx)()
 	defer d.turn.Close()
 	defer d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) })()
+	if err := os.MkdirAll(filepath.Dir(config.EndpointPath(s.DataDir)), 0o700); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+	if err := doors(s)(""); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
