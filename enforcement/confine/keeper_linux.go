@@ -4,6 +4,7 @@ package confine
 
 import (
 	"bytes"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -60,7 +61,7 @@ type keeper struct {
 	limits   limits    // whose files' modes may be changed
 	others   bool      // servers of other users, but root and the project's owner, are reached
 	owner    uint32    // of the project
-	doors    string    // the file with the ports at which a person acts on Writ, "" for none
+	doors    string    // the file with the ports at which a person acts on Writ
 	own      struct {  // sockets at which the command listened, by their number
 		sync.Mutex
 		sockets map[uint32]bool
@@ -449,35 +450,26 @@ func (k *keeper) connect(n *notification) syscall.Errno {
 // isDoor reports whether an address is one at which a person acts on Writ: what listens
 // there knows a person by what a browser was shown, which others may have seen.
 func (k *keeper) isDoor(address []byte) bool {
-	if k.doors == "" || !loopback(address) {
+	if !loopback(address) {
 		return false
 	}
-	ports, err := os.ReadFile(k.doors)
-	if err != nil {
-		return false // no daemon has any
-	}
+	ports, _ := os.ReadFile(k.doors) // where there is no file, no daemon has any
 	port := []byte(strconv.Itoa(int(address[2])<<8 | int(address[3])))
 	return slices.ContainsFunc(bytes.Fields(ports), func(p []byte) bool { return bytes.Equal(p, port) })
 }
 
-// loopback reports whether an address leads to this machine's own: 127.0.0.0/8 and ::1, and
-// those without a machine, which the kernel takes for them.
+// loopback reports whether an address leads to this machine's own, or to none, which the
+// kernel takes for it.
 func loopback(address []byte) bool {
-	var v6 [16]byte
+	var at netip.Addr
 	switch {
-	case len(address) < 8 || address[1] != 0:
-		return false
-	case address[0] == syscall.AF_INET:
-		return address[4] == 127 || bytes.Equal(address[4:8], v6[:4])
-	case address[0] != syscall.AF_INET6 || len(address) < 24:
-		return false
+	case len(address) >= 8 && address[1] == 0 && address[0] == syscall.AF_INET:
+		at, _ = netip.AddrFromSlice(address[4:8])
+	case len(address) >= 24 && address[1] == 0 && address[0] == syscall.AF_INET6:
+		at, _ = netip.AddrFromSlice(address[8:24])
 	}
-	copy(v6[:], address[8:24])
-	if [10]byte(v6[:]) != [10]byte{} {
-		return false
-	}
-	mapped := v6[10] == 0xff && v6[11] == 0xff && (v6[12] == 127 || [4]byte(v6[12:]) == [4]byte{})
-	return mapped || [5]byte(v6[10:]) == [5]byte{} && v6[15] <= 1
+	at = at.Unmap()
+	return at.IsLoopback() || at.IsUnspecified()
 }
 
 // terminal opens the other end of a terminal that the command made, and answers with it.

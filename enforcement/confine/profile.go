@@ -84,12 +84,7 @@ type Options struct {
 
 // Doors is the file in which a daemon names the ports of this machine at which a person
 // acts on it, which no held command is connected to.
-func Doors(dataDir string) string {
-	if dataDir == "" {
-		return ""
-	}
-	return join(dataDir, "run", "doors")
-}
+func Doors(dataDir string) string { return join(dataDir, "run", "doors") }
 
 func (o Options) check() error {
 	switch {

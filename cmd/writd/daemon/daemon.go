@@ -19,6 +19,7 @@ import (
 	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/httphook"
 	"github.com/writbus/writ/enforcement/project"
@@ -206,6 +207,9 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer stopTeam()
 	defer beginArchive(ctx, d)()
 	defer d.beginResting(ctx)()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(confine.Doors(s.DataDir)), 0o700), doors(s)("")); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return false, err
@@ -214,12 +218,6 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer d.beginProbes(ctx)()
 	defer d.turn.Close()
 	defer d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) })()
-	if err := os.MkdirAll(filepath.Dir(config.EndpointPath(s.DataDir)), 0o700); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
-	}
-	if err := doors(s)(""); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
-	}
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },

@@ -63,8 +63,7 @@ func (d *Daemon) link(page string, reads bool) (schemas.DashReply, error) {
 		d.pages.server = server
 	}
 	expires := d.now().Add(dashboard.LinkLife)
-	url, err := d.pages.server.Link(reads)
-	return schemas.DashReply{URL: url + page, Expires: expires}, err
+	return schemas.DashReply{URL: d.pages.server.Link(reads) + page, Expires: expires}, nil
 }
 
 // doors names the ports at which a person or a host acts on this daemon, so that no held
