@@ -9,5 +9,5 @@
 // byte is not what was written.
 //
 // It copies no view and takes no lock on the folder it copies. It does not
-// encrypt: a backup holds the keys and the credentials in the clear.
+// encrypt: a backup holds the keys in the clear.
 package backup

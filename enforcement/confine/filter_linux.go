@@ -30,6 +30,8 @@ const (
 	ioctlVerity = 0x40806685 // FS_IOC_ENABLE_VERITY closes a file to writers for good
 
 	foreignCalls = 0x40000000 // x32's begin here
+
+	fastOpen = 0x20000000 // MSG_FASTOPEN
 )
 
 // keys are the requests by which what is typed at a console, or printed to it, becomes
@@ -106,6 +108,11 @@ func filter(keep, modes bool) []instruction {
 			}
 		}
 		others = notify
+	}
+	// The first words of a connection that begins with them would go to where no
+	// connection is made for the command.
+	for call, flags := range map[uintptr]uint32{syscall.SYS_SENDTO: 3, syscall.SYS_SENDMSG: 2, keeperArch.sendmmsg: 3} {
+		on(call, instruction{load, 0, 0, firstAt + 8*flags}, instruction{and, 0, 0, fastOpen}, instruction{equal, 1, 0, 0}, refuse(syscall.EOPNOTSUPP), allow)
 	}
 	on(sysIOUringSetup, refuse(syscall.EPERM))
 	requests := []instruction{{load, 0, 0, secondAt}}

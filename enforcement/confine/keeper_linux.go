@@ -4,6 +4,7 @@ package confine
 
 import (
 	"bytes"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -25,9 +26,9 @@ import (
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
 // Those that take a path alone are not on every one.
-var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, renameat2, chmod, chown, lchown, symlink, rename uintptr }{
-	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 316, 90, 92, 94, 88, 82},
-	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 276, 0, 0, 0, 0, 0},
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, memfd, schedule, renameat2, chmod, chown, lchown, symlink, rename, sendmmsg uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 319, 314, 316, 90, 92, 94, 88, 82, 307},
+	"arm64": {0xc00000b7, 277, 291, 261, 279, 274, 276, 0, 0, 0, 0, 0, 269},
 }[runtime.GOARCH]
 
 const keeps = true
@@ -60,6 +61,7 @@ type keeper struct {
 	limits   limits    // whose files' modes may be changed
 	others   bool      // servers of other users, but root and the project's owner, are reached
 	owner    uint32    // of the project
+	doors    string    // the file with the ports at which a person acts on Writ
 	own      struct {  // sockets at which the command listened, by their number
 		sync.Mutex
 		sockets map[uint32]bool
@@ -83,7 +85,7 @@ var sysSeccomp = keeperArch.seccomp
 
 // newKeeper is one for a command that began at a time.
 func newKeeper(o Options, l limits, began int64) *keeper {
-	k := &keeper{listener: listenerFd, since: began, limits: l, refused: make(chan string, 1), room: make(chan bool, maxAnswers), stop: [2]int{-1, -1}}
+	k := &keeper{listener: listenerFd, since: began, limits: l, refused: make(chan string, 1), room: make(chan bool, maxAnswers), stop: [2]int{-1, -1}, doors: Doors(o.DataDir)}
 	k.own.sockets, k.waiting.calls = map[uint32]bool{}, map[uint64]bool{}
 	if o.Profile == Implementation {
 		var stat syscall.Stat_t
@@ -438,8 +440,36 @@ func (k *keeper) connect(n *notification) syscall.Errno {
 	if len(address) == 0 {
 		return syscall.EINVAL
 	}
+	if k.isDoor(address) {
+		return syscall.EACCES
+	}
 	_, _, errno = syscall.Syscall(syscall.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&address[0])), uintptr(len(address)))
 	return errno
+}
+
+// isDoor reports whether an address is one at which a person acts on Writ: what listens
+// there knows a person by what a browser was shown, which others may have seen.
+func (k *keeper) isDoor(address []byte) bool {
+	if !loopback(address) {
+		return false
+	}
+	ports, _ := os.ReadFile(k.doors) // where there is no file, no daemon has any
+	port := []byte(strconv.Itoa(int(address[2])<<8 | int(address[3])))
+	return slices.ContainsFunc(bytes.Fields(ports), func(p []byte) bool { return bytes.Equal(p, port) })
+}
+
+// loopback reports whether an address leads to this machine's own, or to none, which the
+// kernel takes for it.
+func loopback(address []byte) bool {
+	var at netip.Addr
+	switch {
+	case len(address) >= 8 && address[1] == 0 && address[0] == syscall.AF_INET:
+		at, _ = netip.AddrFromSlice(address[4:8])
+	case len(address) >= 24 && address[1] == 0 && address[0] == syscall.AF_INET6:
+		at, _ = netip.AddrFromSlice(address[8:24])
+	}
+	at = at.Unmap()
+	return at.IsLoopback() || at.IsUnspecified()
 }
 
 // terminal opens the other end of a terminal that the command made, and answers with it.

@@ -68,7 +68,7 @@ func onThreadThatEnds(then, f func()) {
 // TestNumbersOfTheFilterAreLinuxs: another call would be refused, and this one not.
 func TestNumbersOfTheFilterAreLinuxs(t *testing.T) {
 	for name, pair := range map[string][2]uintptr{
-		"seccomp": {keeperArch.seccomp, unix.SYS_SECCOMP}, "statx": {keeperArch.statx, unix.SYS_STATX}, "prlimit": {keeperArch.prlimit, unix.SYS_PRLIMIT64},
+		"seccomp": {keeperArch.seccomp, unix.SYS_SECCOMP}, "statx": {keeperArch.statx, unix.SYS_STATX}, "sendmmsg": {keeperArch.sendmmsg, unix.SYS_SENDMMSG}, "fast open": {fastOpen, unix.MSG_FASTOPEN}, "prlimit": {keeperArch.prlimit, unix.SYS_PRLIMIT64},
 		"io_uring": {sysIOUringSetup, unix.SYS_IO_URING_SETUP}, "pidfd": {sysPidfdOpen, unix.SYS_PIDFD_OPEN}, "descriptor": {sysPidfdGetfd, unix.SYS_PIDFD_GETFD},
 		"sockets": {sockDiag, unix.NETLINK_SOCK_DIAG}, "by family": {diagByFamily, unix.SOCK_DIAG_BY_FAMILY},
 		"fchmodat2": {sysFchmodat2, unix.SYS_FCHMODAT2}, "renameat2": {keeperArch.renameat2, unix.SYS_RENAMEAT2}, "exchange": {renameExchange, unix.RENAME_EXCHANGE},
@@ -161,6 +161,77 @@ for request in ` + strings.ReplaceAll(strings.Trim(fmt.Sprint(append(subvolumes,
 		out, _ := w.result(w.confined(w.options(profile, "/bin/sh", "-c", python, "sh", script)))
 		if want := strings.Repeat("1\n", len(subvolumes)+1); out != want { // EPERM, and not that of a file system without them
 			t.Errorf("%s: %s", profile, out)
+		}
+	}
+}
+
+// TestWherePersonsActIsOutOfReach: a command sees the link to the dashboard on the command
+// line of what opens it, and a browser's cookie at its own server.
+func TestWherePersonsActIsOutOfReach(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	answering := func() (port string) {
+		first, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ = net.SplitHostPort(first.Addr().String())
+		all := []net.Listener{first}
+		if second, err := net.Listen("tcp", "[::1]:"+port); err == nil {
+			all = append(all, second)
+		}
+		for _, l := range all {
+			t.Cleanup(func() { _ = l.Close() })
+			go func() {
+				for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+					_, _ = c.Write([]byte("reached"))
+					_ = c.Close()
+				}
+			}()
+		}
+		return port
+	}
+	door, other := answering(), answering()
+	ways := map[string]string{
+		"address":                    "c = socket.create_connection(('127.0.0.1', PORT))",
+		"no machine":                 "c = socket.create_connection(('0.0.0.0', PORT))",
+		"name":                       "c = socket.create_connection(('localhost', PORT))",
+		"mapped":                     "c = socket.socket(socket.AF_INET6); c.connect(('::ffff:127.0.0.1', PORT))",
+		"mapped, no machine":         "c = socket.socket(socket.AF_INET6); c.connect(('::ffff:0.0.0.0', PORT))",
+		"with the first words":       "c = socket.socket(); c.sendto(b'x', 0x20000000, ('127.0.0.1', PORT))",
+		"in a message":               "c = socket.socket(); c.sendmsg([b'x'], [], 0x20000000, ('127.0.0.1', PORT))",
+		"with the first words later": "c = socket.socket(); c.setsockopt(6, 30, 1); c.connect(('127.0.0.1', PORT)); c.send(b'x')",
+		"not waiting":                "c = socket.socket(); c.setblocking(False); c.connect_ex(('127.0.0.1', PORT)); c.setblocking(True)",
+		"by another protocol":        "c = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); c.connect(('127.0.0.1', PORT))",
+	}
+	if l, err := net.Listen("tcp", "[::1]:0"); err == nil {
+		_ = l.Close()
+		ways["version 6"] = "c = socket.create_connection(('::1', PORT))"
+		ways["version 6, no machine"] = "c = socket.create_connection(('::', PORT))"
+	}
+	w := newWorld(t, os.Geteuid())
+	w.write(filepath.Join(w.data, "run", "doors"), "0\n"+door+"\n")
+	w.own()
+	script := func(port string) (line []string) {
+		all := "import socket\nsocket.setdefaulttimeout(60)\n"
+		for name, way := range ways {
+			all += "try:\n    " + strings.ReplaceAll(way, "PORT", port) + "\n    print('" + name + ":', c.recv(9))\nexcept OSError as e: print('" + name + ":', e)\n"
+		}
+		return []string{"/bin/sh", "-c", python, "sh", all}
+	}
+	open, _ := w.result(w.plain("/bin/sh", script(door)[1:]...))
+	if n := strings.Count(open, "reached"); n < len(ways)-4 { // some need what a kernel may lack
+		t.Fatalf("%d of %d ways lead there without the hold:\n%s", n, len(ways), open)
+	}
+	for _, profile := range []Profile{ReadOnly, Implementation} {
+		if out, _ := w.result(w.confined(w.options(profile, script(door)...))); strings.Contains(out, "reached") || strings.Count(out, ":") < len(ways) {
+			t.Errorf("%s: it is reached:\n%s", profile, out)
+		}
+		// What begins with its first words falls back to a plain connection, or not: it is refused.
+		if out, _ := w.result(w.confined(w.options(profile, script(other)...))); strings.Count(out, "reached") < strings.Count(open, "reached")-2 {
+			t.Errorf("%s: what is none is not reached either:\n%s\nand without the hold:\n%s", profile, out, open)
 		}
 	}
 }

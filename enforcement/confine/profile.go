@@ -82,6 +82,10 @@ type Options struct {
 	Program string
 }
 
+// Doors is the file in which a daemon names the ports of this machine at which a person
+// acts on it, which no held command is connected to.
+func Doors(dataDir string) string { return join(dataDir, "run", "doors") }
+
 func (o Options) check() error {
 	switch {
 	case !slices.Contains(Profiles(), o.Profile):

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -22,11 +24,13 @@ import (
 
 // site is a server over a scripted daemon.
 type site struct {
-	t      *testing.T
-	server *Server
-	root   string
-	cookie *http.Cookie
-	reads  bool // its link is for readers
+	t         *testing.T
+	server    *Server
+	root      string
+	cookie    *http.Cookie
+	key       string
+	announced string // before it listened
+	reads     bool   // its link is for readers
 
 	mu    sync.Mutex
 	clock time.Time
@@ -75,10 +79,11 @@ func open(t *testing.T) *site {
 			<-ctx.Done()
 			return ctx.Err()
 		},
-		End:    func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
-		Help:   func() []Topic { return helpTopics },
-		Now:    func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
-		Logger: slog.New(slog.DiscardHandler),
+		End:      func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
+		Help:     func() []Topic { return helpTopics },
+		Announce: func(port string) error { x.announced = port; return nil },
+		Now:      func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,21 +95,19 @@ func open(t *testing.T) *site {
 
 func (x *site) link() string {
 	x.t.Helper()
-	link, err := x.server.Link(x.reads)
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	return link
+	return x.server.Link(x.reads)
 }
 
 // enter lets the test in.
 func (x *site) enter() *site {
 	x.t.Helper()
-	status, _, response := x.send(http.MethodGet, strings.TrimPrefix(x.link(), x.root), "", nil)
+	status, page, response := x.send(http.MethodGet, strings.TrimPrefix(x.link(), x.root), "", nil)
 	if status != http.StatusOK || len(cookies(response)) != 1 {
 		x.t.Fatalf("the link gives %d, %d cookies", status, len(cookies(response)))
 	}
 	x.cookie = cookies(response)[0]
+	_, rest, _ := strings.Cut(page, `<meta name="key" content="`)
+	x.key, _, _ = strings.Cut(rest, `"`)
 	return x
 }
 
@@ -122,6 +125,7 @@ func (x *site) send(method, path, body string, header http.Header) (int, string,
 	}
 	if x.cookie != nil {
 		request.AddCookie(x.cookie)
+		request.Header.Set("Writ-Key", x.key)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -196,6 +200,68 @@ func TestLeavingEndsTheVisit(t *testing.T) {
 	}
 }
 
+// TestACookieAloneReachesNothing: a browser sends the cookies of localhost to whatever
+// listens at any of its ports, so that an agent's server is shown a visit's.
+func TestACookieAloneReachesNothing(t *testing.T) {
+	x, other := open(t).enter(), open(t).enter()
+	shown := ""
+	agents := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { shown = r.Header.Get("Cookie") }))
+	defer agents.Close()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(x.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jar.SetCookies(at, []*http.Cookie{x.cookie})
+	_, port, _ := net.SplitHostPort(agents.Listener.Addr().String())
+	response, err := (&http.Client{Jar: jar}).Get("http://localhost:" + port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if !strings.Contains(shown, x.cookie.Value) {
+		t.Fatalf("the agent's server is shown %q: this test shows nothing", shown)
+	}
+	whole := x.key
+	act := `{"session":"s","gate":"plan","fingerprint":"f","act_id":"a"}`
+	for _, x.key = range []string{"", other.key, x.cookie.Value} {
+		for _, path := range []string{"/api/sessions", "/api/help", "/api/live", "/api/live?key=" + x.key} {
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, x.root+path, nil)
+			request.RequestURI = ""
+			request.AddCookie(x.cookie)
+			request.Header.Set("Writ-Key", x.key)
+			response, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close() // what is followed has no end
+			if response.StatusCode != http.StatusUnauthorized {
+				t.Errorf("%s with the key %q: %d", path, x.key, response.StatusCode)
+			}
+		}
+		for _, path := range []string{"/api/approve", "/api/decline", "/leave"} {
+			if status, _, _ := x.send(http.MethodPost, path, act, x.fromPage()); status != http.StatusUnauthorized {
+				t.Errorf("%s with the key %q: %d", path, x.key, status)
+			}
+		}
+	}
+	if _, page, _ := x.send(http.MethodGet, "/", "", nil); strings.Contains(page, whole) {
+		t.Error("the page tells its key to who has the cookie")
+	}
+	if len(x.asked) != 0 {
+		t.Errorf("it was asked %q", x.asked)
+	}
+	if x.key = whole; whole == "" {
+		t.Fatal("the page was handed no key")
+	}
+	if status, _, _ := x.send(http.MethodPost, "/api/approve", act, x.fromPage()); status != http.StatusOK {
+		t.Errorf("with its key: %d", status)
+	}
+}
+
 func TestOtherSitesReachNothing(t *testing.T) {
 	x := open(t).enter()
 	if status, _, _ := x.send(http.MethodGet, "/api/sessions", "", http.Header{"Host": {"evil.example:" + x.server.port}}); status != http.StatusForbidden {
@@ -247,6 +313,9 @@ func TestPortIsTakenOnBothLoopbacks(t *testing.T) {
 	}
 	defer func() { _ = probe.Close() }()
 	x := open(t)
+	if x.announced != x.server.port {
+		t.Errorf("%s was announced, and %s is its port", x.announced, x.server.port)
+	}
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		if l, err := net.Listen("tcp", net.JoinHostPort(host, x.server.port)); err == nil {
 			_ = l.Close()
@@ -254,7 +323,7 @@ func TestPortIsTakenOnBothLoopbacks(t *testing.T) {
 		}
 	}
 	_, port, _ := net.SplitHostPort(probe.Addr().String())
-	if _, err := Start(Options{Address: "127.0.0.1:" + port, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "another program's") {
+	if _, err := Start(Options{Address: "127.0.0.1:" + port, Announce: func(string) error { return nil }, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "another program's") {
 		t.Errorf("a port that another program has at ::1: %v", err)
 	}
 }
@@ -359,7 +428,7 @@ func TestLiveGoesOnWhereThePageWas(t *testing.T) {
 	read := func(since string) (lines []string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, x.root+"/api/live", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, x.root+"/api/live?key="+x.key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,10 @@ package dashboard
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
-	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,113 +18,89 @@ const (
 	visitLife = 12 * time.Hour
 	// maxDoors bounds tickets and visits that are open at once, each.
 	maxDoors = 64
-	// secretBytes is the size of a ticket or visit: nobody guesses 32 bytes.
+	// secretBytes is the size of a ticket, visit or key: nobody guesses 32 bytes.
 	secretBytes = 32
 )
+
+// pass is what is known of a ticket or visit. Its key is what the page shows with
+// whatever it asks: a browser sends the cookie of a visit to every server of this host's,
+// whatever its port, an agent's among them; the key is kept for the page alone.
+type pass struct {
+	until time.Time
+	reads bool // may only look
+	key   string
+}
+
+// opens says whether a key is the pass's own.
+func (p pass) opens(key string) bool {
+	return subtle.ConstantTimeCompare([]byte(key), []byte(p.key)) == 1
+}
 
 // doors knows who is let in. Secrets are kept as their digests, so that
 // looking one up tells nothing by the time it takes.
 type doors struct {
 	now func() time.Time
 
-	mu      sync.Mutex
-	tickets map[[sha256.Size]byte]time.Time // until when
-	visits  map[[sha256.Size]byte]time.Time
-	readers map[[sha256.Size]byte]bool // of both, those who may only look
+	mu              sync.Mutex
+	tickets, visits map[[sha256.Size]byte]pass
 }
 
 func newDoors(now func() time.Time) *doors {
-	return &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}, readers: map[[sha256.Size]byte]bool{}}
+	return &doors{now: now, tickets: map[[sha256.Size]byte]pass{}, visits: map[[sha256.Size]byte]pass{}}
 }
 
-func secret() (string, error) {
+func secret() string {
 	raw := make([]byte, secretBytes)
-	if _, err := rand.Read(raw); err != nil {
-		return "", fmt.Errorf("dashboard: no randomness: %w", err)
-	}
-	return base64.RawURLEncoding.EncodeToString(raw), nil
+	_, _ = rand.Read(raw) // never fails: the program ends where there is no randomness
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // ticket makes a secret that admits once, a reader only to look.
-func (d *doors) ticket(reads bool) (string, error) {
-	return d.open(d.tickets, LinkLife, reads)
-}
-
-func (d *doors) open(into map[[sha256.Size]byte]time.Time, life time.Duration, reads bool) (string, error) {
-	s, err := secret()
-	if err != nil {
-		return "", err
-	}
+func (d *doors) ticket(reads bool) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.sweep()
-	if len(into) >= maxDoors {
-		delete(into, oldest(into))
-	}
-	key := sha256.Sum256([]byte(s))
-	into[key] = d.now().Add(life)
-	if reads {
-		d.readers[key] = true
-	}
-	return s, nil
+	ticket, _ := d.open(d.tickets, LinkLife, reads)
+	return ticket
 }
 
-func oldest(of map[[sha256.Size]byte]time.Time) (key [sha256.Size]byte) {
-	var first time.Time
-	for k, until := range of {
-		if first.IsZero() || until.Before(first) {
-			key, first = k, until
-		}
+func (d *doors) open(into map[[sha256.Size]byte]pass, life time.Duration, reads bool) (string, pass) {
+	d.sweep()
+	if len(into) >= maxDoors {
+		sooner := func(a, b [sha256.Size]byte) int { return into[a].until.Compare(into[b].until) }
+		delete(into, slices.MinFunc(slices.Collect(maps.Keys(into)), sooner))
 	}
-	return key
+	s, p := secret(), pass{d.now().Add(life), reads, secret()}
+	into[sha256.Sum256([]byte(s))] = p
+	return s, p
 }
 
 func (d *doors) sweep() {
 	now := d.now()
-	for _, all := range []map[[sha256.Size]byte]time.Time{d.tickets, d.visits} {
-		for k, until := range all {
-			if !now.Before(until) {
-				delete(all, k)
-			}
-		}
-	}
-	for k := range d.readers {
-		if d.tickets[k].IsZero() && d.visits[k].IsZero() {
-			delete(d.readers, k)
-		}
+	for _, all := range []map[[sha256.Size]byte]pass{d.tickets, d.visits} {
+		maps.DeleteFunc(all, func(_ [sha256.Size]byte, p pass) bool { return !now.Before(p.until) })
 	}
 }
 
 // admit takes a ticket for a visit.
-func (d *doors) admit(ticket string) (visit string, ok bool) {
+func (d *doors) admit(ticket string) (visit string, p pass, ok bool) {
 	key := sha256.Sum256([]byte(ticket))
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.sweep()
-	_, ok = d.tickets[key]
-	reads := d.readers[key]
-	delete(d.tickets, key)
-	d.mu.Unlock()
-	if !ok {
-		return "", false
+	if p, ok = d.tickets[key]; ok {
+		delete(d.tickets, key)
+		visit, p = d.open(d.visits, visitLife, p.reads)
 	}
-	visit, err := d.open(d.visits, visitLife, reads)
-	return visit, err == nil
+	return visit, p, ok
 }
 
-// knows says whether a visit was admitted.
-func (d *doors) knows(visit string) bool {
-	key := sha256.Sum256([]byte(visit))
+// visit is what is known of one that was admitted.
+func (d *doors) visit(visit string) (p pass, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	until, ok := d.visits[key]
-	return ok && d.now().Before(until)
-}
-
-// reads says whether a visit may only look.
-func (d *doors) reads(visit string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.readers[sha256.Sum256([]byte(visit))]
+	d.sweep()
+	p, ok = d.visits[sha256.Sum256([]byte(visit))]
+	return p, ok
 }
 
 // leave ends a visit.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // page is what the browser gets first, whole: it paints from this one answer,
@@ -19,6 +20,7 @@ type page struct {
 const (
 	styleLink = `<link rel="stylesheet" href="style.css">`
 	styleOpen = "<style>\n"
+	noKey     = `<meta name="key" content="">`
 )
 
 // newPage puts the style into the page, and allows exactly that style and the
@@ -52,9 +54,10 @@ func hashOf(html []byte, element string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// ServeHTTP implements http.Handler.
-func (p page) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// serve answers with the page, and hands it a key; "" for none that it has not.
+func (p page) serve(w http.ResponseWriter, key string) {
+	html := bytes.Replace(p.html, []byte(noKey), []byte(strings.Replace(noKey, `""`, strconv.Quote(key), 1)), 1)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Length", strconv.Itoa(len(p.html)))
-	_, _ = w.Write(p.html)
+	w.Header().Set("Content-Length", strconv.Itoa(len(html)))
+	_, _ = w.Write(html)
 }

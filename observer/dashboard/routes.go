@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -36,7 +37,7 @@ func (s *Server) handler() http.Handler {
 	inside.HandleFunc("GET /api/{what}", s.read)
 	inside.HandleFunc("POST /api/{what}", s.act)
 	inside.HandleFunc("POST /leave", s.leave)
-	inside.Handle("GET /{$}", s.page)
+	inside.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { s.page.serve(w, "") })
 	inside.HandleFunc("GET /js/all.js", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		_, _ = w.Write(script)
@@ -50,6 +51,7 @@ func (s *Server) handler() http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		visit, in := s.visit(r)
 		switch {
 		case !s.meant(r.Host):
 			// A page whose name was made to resolve to this machine sends its own name.
@@ -58,14 +60,16 @@ func (s *Server) handler() http.Handler {
 			// Passkeys know the dashboard by a name, and an address is none.
 			http.Redirect(w, r, s.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		case r.URL.Path == "/" && r.URL.Query().Has("ticket"):
-			s.enter(w, r)
-		case !s.inside(r):
+			s.enter(w, r, in)
+		case !in:
 			h.Set("Content-Type", "text/html; charset=utf-8")
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte(stranger))
+		case (strings.HasPrefix(r.URL.Path, "/api/") || r.Method != http.MethodGet) && !visit.opens(cmp.Or(r.Header.Get("Writ-Key"), r.URL.Query().Get("key"))): // what follows the log has its address alone
+			problem(w, http.StatusUnauthorized, "this page was not opened by a link of its own: run `writ dash`")
 		case r.Method != http.MethodGet && !s.fromPage(r):
 			http.Error(w, "An act has to come from the dashboard's own page.", http.StatusForbidden)
-		case r.Method != http.MethodGet && r.URL.Path != "/leave" && s.onlyLooks(r):
+		case r.Method != http.MethodGet && r.URL.Path != "/leave" && visit.reads:
 			problem(w, http.StatusForbidden, "this link lets you look and not act: writ dash, without --read-only, opens another")
 		default:
 			inside.ServeHTTP(w, r)
@@ -78,16 +82,16 @@ const stranger = `<!doctype html><html lang="en"><meta charset="utf-8"><meta nam
 <title>Writ</title><body><h1>Writ</h1><p>This link has been used, has expired, or never was one. Run <code>writ dash</code> in a terminal for a new one.</p></body></html>
 `
 
-// enter takes a ticket and lets the browser in.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
-	visit, ok := s.doors.admit(r.URL.Query().Get("ticket"))
+// enter takes a ticket and lets the browser in, which may be in already.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, in bool) {
+	visit, p, ok := s.doors.admit(r.URL.Query().Get("ticket"))
 	switch {
 	case ok:
 		http.SetCookie(w, &http.Cookie{
 			Name: s.visitCookie(), Value: visit, Path: "/", MaxAge: int(visitLife.Seconds()),
 			HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-	case !s.inside(r): // a reload of the link by a browser that is in is no stranger's
+	case !in: // a reload of the link by a browser that is in is no stranger's
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = w.Write([]byte(stranger))
@@ -96,18 +100,16 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	// The page itself, at once: a cookie that is strictly of this site is sent with
 	// what the page asks for, but not with a redirect that another program's link
 	// began. The page takes the ticket out of its address.
-	s.page.ServeHTTP(w, r)
+	s.page.serve(w, p.key)
 }
 
-func (s *Server) inside(r *http.Request) bool {
+// visit is that of the browser that asks.
+func (s *Server) visit(r *http.Request) (p pass, in bool) {
 	cookie, err := r.Cookie(s.visitCookie())
-	return err == nil && s.doors.knows(cookie.Value)
-}
-
-// onlyLooks says that who asks came by a link for readers.
-func (s *Server) onlyLooks(r *http.Request) bool {
-	cookie, err := r.Cookie(s.visitCookie())
-	return err != nil || s.doors.reads(cookie.Value)
+	if err != nil {
+		return pass{}, false
+	}
+	return s.doors.visit(cookie.Value)
 }
 
 func (s *Server) leave(w http.ResponseWriter, r *http.Request) {

@@ -36,6 +36,8 @@ type Options struct {
 	Follow func(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error
 	// End is the last sequence of a stream.
 	End func(ctx context.Context, stream schemas.Stream) (uint64, error)
+	// Announce is told the port before anything listens there.
+	Announce func(port string) error
 	// Help gives the documents of the help pages; nil is none.
 	Help func() []Topic
 	// Now is the clock.
@@ -63,7 +65,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil || !loopback(host) {
 		return nil, fmt.Errorf("%w: %q. Give a loopback address with a port, such as 127.0.0.1:7777; other machines reach it through an SSH tunnel", ErrAddress, o.Address)
 	}
-	listeners, port, err := listen(o.Address)
+	listeners, port, err := listen(o.Address, o.Announce)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +101,7 @@ const listenTries = 16
 // listen takes a port of both loopback addresses: a browser looks for localhost at
 // ::1 first, and whoever had the port there would have the dashboard's origin, and
 // with it its passkeys.
-func listen(address string) (both []net.Listener, port string, err error) {
+func listen(address string, announce func(string) error) (both []net.Listener, port string, err error) {
 	host, wanted, _ := net.SplitHostPort(address)
 	other := "::1"
 	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
@@ -109,10 +111,17 @@ func listen(address string) (both []net.Listener, port string, err error) {
 	}
 	for range listenTries {
 		first, err := net.Listen("tcp", net.JoinHostPort(host, wanted))
+		if err == nil {
+			// Who connected before the port was announced is let go.
+			_, port, _ = net.SplitHostPort(first.Addr().String())
+			_ = first.Close()
+			if err = announce(port); err == nil {
+				first, err = net.Listen("tcp", net.JoinHostPort(host, port))
+			}
+		}
 		if err != nil {
 			return nil, "", fmt.Errorf("%w: %w", ErrAddress, err)
 		}
-		_, port, _ := net.SplitHostPort(first.Addr().String())
 		second, err := net.Listen("tcp", net.JoinHostPort(other, port))
 		if err == nil {
 			return []net.Listener{first, second}, port, nil
@@ -135,12 +144,8 @@ func (s *Server) Origin() string { return "http://localhost:" + s.port }
 
 // Link returns an address that opens the dashboard once, within LinkLife; to a reader
 // only to look, and to act on nothing.
-func (s *Server) Link(reads bool) (string, error) {
-	ticket, err := s.doors.ticket(reads)
-	if err != nil {
-		return "", err
-	}
-	return s.Origin() + "/?ticket=" + ticket, nil
+func (s *Server) Link(reads bool) string {
+	return s.Origin() + "/?ticket=" + s.doors.ticket(reads)
 }
 
 // Stop ends every page's connection and stops listening.

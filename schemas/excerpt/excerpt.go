@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -38,6 +39,17 @@ func IsLine(text string) bool {
 		}
 	}
 	return !space || text == ""
+}
+
+// Visible puts a mark in the place of what a terminal obeys instead of showing it: the
+// control characters but for those that are kept, and what turns the order of letters.
+func Visible(text, kept string) string {
+	return strings.Map(func(r rune) rune {
+		if !strings.ContainsRune(kept, r) && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }
 
 // First is the first line of a text that is not blank.

@@ -83,7 +83,7 @@ func TestPasskey(t *testing.T) {
 		t.Errorf("the audit says: %s", out)
 	}
 
-	p.do(chromedp.Evaluate[chromedp.Void](`void fetch('api/approve', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: window.sent }).then((r) => r.text()).then((x) => { document.title = x; })`))
+	p.do(chromedp.Evaluate[chromedp.Void](`void fetch('api/approve', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Writ-Key': sessionStorage.getItem('key') }, body: window.sent }).then((r) => r.text()).then((x) => { document.title = x; })`))
 	p.do(chromedp.Poll[chromedp.Void](`document.title.includes('message')`, chromedp.WithPollingTimeout(patience)))
 	if told := result[string](p, "document.title"); !strings.Contains(told, "used before") || !strings.Contains(told, `"ok":false`) {
 		t.Errorf("the same signature again: %s", told)

@@ -84,9 +84,10 @@ func (l Layout) Witness() string {
 func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
 
 // NotInBackups are patterns of the names in a data directory that are made again,
-// pulled again, or of the running daemon alone.
+// pulled again, or of the running daemon alone. What the roles sign in with is made again,
+// too: agents read what lies outside the directory, and would be let in as a person.
 func NotInBackups() []string {
-	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json", "moved"}
+	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json", "moved", "credentials/.lock", "credentials/identity.pem", "credentials/metrics.token", "credentials/daemon.json", "credentials/hook.json", "credentials/dashboard.json", "credentials/admin.json", "credentials/agent.json"}
 }
 
 // Settings is the user's settings file.

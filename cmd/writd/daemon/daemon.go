@@ -19,6 +19,7 @@ import (
 	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/httphook"
 	"github.com/writbus/writ/enforcement/project"
@@ -206,6 +207,9 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer stopTeam()
 	defer beginArchive(ctx, d)()
 	defer d.beginResting(ctx)()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(confine.Doors(s.DataDir)), 0o700), doors(s)("")); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return false, err

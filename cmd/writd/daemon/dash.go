@@ -3,12 +3,16 @@ package daemon
 import (
 	"context"
 	"errors"
+	"net"
 	"sync"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/topics"
+	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/observer/dashboard"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // pages is the dashboard, from the first time somebody asks for it.
@@ -51,7 +55,7 @@ func (d *Daemon) link(page string, reads bool) (schemas.DashReply, error) {
 	}
 	if d.pages.server == nil {
 		server, err := dashboard.Start(dashboard.Options{
-			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.events.Follow, End: d.events.End, Help: helpPages, Now: d.now, Logger: d.logger,
+			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.events.Follow, End: d.events.End, Announce: doors(d.settings), Help: helpPages, Now: d.now, Logger: d.logger,
 		})
 		if err != nil {
 			return schemas.DashReply{}, schemas.Faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
@@ -59,8 +63,16 @@ func (d *Daemon) link(page string, reads bool) (schemas.DashReply, error) {
 		d.pages.server = server
 	}
 	expires := d.now().Add(dashboard.LinkLife)
-	url, err := d.pages.server.Link(reads)
-	return schemas.DashReply{URL: url + page, Expires: expires}, err
+	return schemas.DashReply{URL: d.pages.server.Link(reads) + page, Expires: expires}, nil
+}
+
+// doors names the ports at which a person or a host acts on this daemon, so that no held
+// command is connected to one.
+func doors(s config.Settings) (announce func(dashboard string) error) {
+	_, hooks, _ := net.SplitHostPort(s.HTTPHooks) // "" where none are served
+	return func(dashboard string) error {
+		return atomicfile.Write(confine.Doors(s.DataDir), []byte(hooks+"\n"+dashboard+"\n"), 0o600)
+	}
 }
 
 // helpPages are the topics that writ help shows, for the dashboard.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -215,5 +218,63 @@ func TestAPlanBelongsToItsSession(t *testing.T) {
 	}
 	if told := prompt("s1"); !strings.Contains(told, "Approved: plan") {
 		t.Errorf("its own session's word: %s", told)
+	}
+}
+
+// TestABackupLetsNobodyIn: agents read what lies outside the data folder, and what is put
+// back from there signs in with what is made anew.
+func TestABackupLetsNobodyIn(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	made, err := call[schemas.BackupReply](w, w.admin, schemas.SvcBackup, schemas.BackupRequest{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{}
+	for _, role := range rights.Roles() {
+		own, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), string(role))
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets[own.Password] = string(role)
+	}
+	keys := false
+	if err := filepath.WalkDir(made.Path, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		for secret, role := range secrets {
+			if strings.Contains(string(raw), secret) {
+				t.Errorf("%s holds what the %s signs in with", path, role)
+			}
+		}
+		if e.Name() == "identity.pem" {
+			t.Errorf("%s is what the daemon is known by", path)
+		}
+		keys = keys || e.Name() == "audit.key"
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !keys {
+		t.Error("the key that signs the log is not there")
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "data")
+	if _, err := ledger.Restore(t.Context(), ledger.Restoring{
+		Place: made.Path, To: to, Format: config.Format(), Now: time.Now,
+		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again := start(t, to, w.project)
+	if _, err := call[schemas.Status](again, again.admin, schemas.SvcStatus, struct{}{}); err != nil {
+		t.Errorf("after the restore: %v", err)
+	}
+	own, err := bus.LoadCredential(config.Layout{Root: to}.Credentials(), "admin")
+	if err != nil || secrets[own.Password] != "" {
+		t.Errorf("after the restore the admin signs in as before, %v", err)
 	}
 }

@@ -175,6 +175,25 @@ func TestClaudeAnswers(t *testing.T) {
 	}
 }
 
+// TestAnswersObeyNobody: a host prints what it is told, and a name that an agent chose may
+// hold what a terminal obeys.
+func TestAnswersObeyNobody(t *testing.T) {
+	const bad = "a\x1b]0;t\x07\x1b[2Jb\u009b1m\u202ec\r\n"
+	for _, agent := range Names {
+		for _, kind := range []host.Kind{host.BeforeTool, host.Permission, host.Prompt, host.AfterTool, host.Stop} {
+			for _, verdict := range []host.Verdict{host.Pass, host.Refuse, host.AskUser} {
+				reply := Render(host.Call{Host: agent, Kind: kind}, host.Answer{Verdict: verdict, Reason: bad, Notice: bad})
+				said := reply.Stdout + reply.Stderr
+				for _, hidden := range []string{"\x1b", "\x07", "\r", "\u009b", "\u202e", `\u001b`, `\u0007`, `\r`, `\u009b`, `\u202e`} {
+					if strings.Contains(said, hidden) {
+						t.Errorf("%s, %v, %v says %q: %s", agent, kind, verdict, hidden, said)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestAnswersStayWithinTheHostsLimit(t *testing.T) {
 	long := strings.Repeat("ü", 20_000)
 	got := Render(host.Call{Hook: "UserPromptSubmit", Kind: host.Prompt}, host.Answer{Context: long, Notice: long})

@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/enforcement/host/gemini"
 	"github.com/writbus/writ/enforcement/host/opencode"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Names are the hosts that have an adapter, as `writ hook` calls them.
@@ -83,8 +84,12 @@ func Origin(agent string, getenv func(string) string) string {
 	return ""
 }
 
-// Render writes an answer for the host of a call.
-func Render(c host.Call, a host.Answer) schemas.HookReply { return of(c.Host).render(c, a) }
+// Render writes an answer for the host of a call. What the user is shown holds nothing
+// that a terminal obeys: hosts print it as it is.
+func Render(c host.Call, a host.Answer) schemas.HookReply {
+	a.Reason, a.Notice = excerpt.Visible(a.Reason, "\t\n"), excerpt.Visible(a.Notice, "\t\n")
+	return of(c.Host).render(c, a)
+}
 
 // Probes are the probes for an agent's hooks, in the shape of its payloads.
 func Probes(agent, session, root string) []host.Probe { return of(agent).probes(session, root) }

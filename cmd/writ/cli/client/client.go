@@ -60,12 +60,12 @@ func (a *Client) PrintJSON(value any) error {
 
 // Printf prints a part of the result, in lines that fit where a person looks.
 func (a *Client) Printf(format string, args ...any) {
-	fmt.Fprint(a.Out, Fold(fmt.Sprintf(format, args...), a.Env.Width(a.Out)))
+	fmt.Fprint(a.Out, Fold(legible(fmt.Sprintf(format, args...)), a.Env.Width(a.Out)))
 }
 
 // Note is for people, beside the output a program may read.
 func (a *Client) Note(format string, args ...any) {
-	fmt.Fprintln(a.Err, Fold(fmt.Sprintf(format, args...), a.Env.Width(a.Err)))
+	fmt.Fprintln(a.Err, Fold(legible(fmt.Sprintf(format, args...)), a.Env.Width(a.Err)))
 }
 
 // SessionOr is the session a command acts on: the flag, else the one whose agent

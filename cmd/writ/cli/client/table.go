@@ -16,7 +16,7 @@ func Table[T any](a *Client, header string, rows []T, row func(T) string) error 
 	heads := strings.Split(header, "\t")
 	lines := [][]string{heads}
 	for _, one := range rows {
-		lines = append(lines, strings.Split(row(one), "\t"))
+		lines = append(lines, strings.Split(legible(row(one)), "\t"))
 	}
 	widths := make([]int, len(heads))
 	for _, cells := range lines {

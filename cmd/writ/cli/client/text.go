@@ -5,27 +5,40 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Printable shows control characters instead of sending them to the terminal:
 // what an agent wrote must not move the cursor over what the user is to read.
-func Printable(text string) string { return shown(text, "\t") }
+func Printable(text string) string { return excerpt.Visible(text, "\t") }
 
 // PrintableLines is printable for a text of several lines.
 func PrintableLines(text string) string {
-	return shown(strings.ReplaceAll(text, "\r", ""), "\t\n")
+	return excerpt.Visible(strings.ReplaceAll(text, "\r", ""), "\t\n")
 }
 
-func shown(text, kept string) string {
-	return strings.Map(func(r rune) rune {
-		if !strings.ContainsRune(kept, r) && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return '\uFFFD'
+// colours are those that this program puts into a text.
+var colours = strings.Fields("0 1 1;4 2 31 32 33 36")
+
+// legible is what is printed of a text in which others may have put what a terminal
+// obeys: its lines, and the colours of this program.
+func legible(text string) string {
+	var out strings.Builder
+	for {
+		plain, rest, found := strings.Cut(text, "\x1b[")
+		out.WriteString(excerpt.Visible(plain, "\t\n"))
+		if !found {
+			return out.String()
 		}
-		return r
-	}, text)
+		text = rest
+		if code, after, _ := strings.Cut(rest, "m"); slices.Contains(colours, code) {
+			out.WriteString("\x1b[" + code + "m")
+			text = after
+		} else {
+			out.WriteString("\uFFFD[")
+		}
+	}
 }
 
 // OneLine keeps multi-line texts of other layers from tearing a message.

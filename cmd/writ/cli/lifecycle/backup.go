@@ -21,7 +21,7 @@ func (a *app) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "backup DIR|URL", Short: "Copy log, keys, evidence and settings while the daemon runs on",
 		Long: `Writes a folder named after the time (UTC) into DIR: all streams at one moment, the
-keys of observations, the evidence of the audit, credentials and settings, with a
+keys of observations, the evidence of the audit, signing keys and settings, with a
 digest of each file. Files that an earlier backup there has are compared and linked,
 not copied again. Views, indexes and pulled models are left out: they are built or
 pulled again. A backup that was cut off has another name and is removed by the next
@@ -33,8 +33,8 @@ which the endpoint is Amazon's where none is named. The daemon takes its credent
 from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as it was started with, else from
 ~/.aws/credentials.
 
-A backup holds keys and credentials in the clear: keep it where only you can read
-it. What is forgotten later can still be read from it.`,
+A backup holds keys in the clear, and nothing with which the daemon lets somebody in:
+keep it where only you can read it, which your agents can, too. What is forgotten later can still be read from it.`,
 		Example: "  writ backup /mnt/backup/writ\n  writ backup /mnt/backup/writ --every 24h --keep 7\n  writ backup --every off\n  writ backup 's3://backups/writ?endpoint=https://s3.example.org'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -1,10 +1,16 @@
 import { say } from './dom.js';
 
+// What this page shows with whatever it asks: handed to the one that a link opened, and
+// kept for its tab. A cookie alone goes to every port of this machine.
+const handed = document.querySelector('meta[name=key]').content;
+if (handed) sessionStorage.setItem('key', handed);
+const key = handed || sessionStorage.getItem('key') || '';
+
 const unreachable = () => { throw new Error('Writ cannot be reached. Run `writ dash` in a terminal: it starts the daemon and opens a new page.'); };
 
 async function answered(response) {
   if (response.status === 401) {
-    throw new Error('This browser is no longer let in. Run `writ dash` in a terminal.');
+    throw new Error('This tab is not let in, or no longer. Run `writ dash` in a terminal.');
   }
   const body = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(body.error || `The daemon answered ${response.status}.`);
@@ -14,14 +20,14 @@ async function answered(response) {
 /** get asks to see something; parameters that are empty are left out. */
 export async function get(what, parameters = {}) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v !== undefined && v !== ''));
-  return answered(await fetch(`api/${what}?${query}`).catch(unreachable));
+  return answered(await fetch(`api/${what}?${query}`, { headers: { 'Writ-Key': key } }).catch(unreachable));
 }
 
 /** act does something in the person's name. */
 export async function act(what, body) {
   const id = crypto.randomUUID();
   return answered(await fetch(`api/${what}`, {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...body, act_id: id }),
+    method: 'POST', headers: { 'Content-Type': 'application/json', 'Writ-Key': key }, body: JSON.stringify({ ...body, act_id: id }),
   }).catch(unreachable));
 }
 
@@ -121,7 +127,7 @@ export function connect(pulse, anew) {
   let at = '';
   let leaving = 0;
   const open = () => {
-    source = new EventSource(at ? `api/live?from=${encodeURIComponent(at)}` : 'api/live');
+    source = new EventSource(`api/live?key=${key}${at ? `&from=${encodeURIComponent(at)}` : ''}`);
     source.addEventListener('hello', (message) => {
       at = message.lastEventId;
       show('live', 'live');
