@@ -89,7 +89,7 @@ func (st stance) write(t schemas.Target) ruling {
 	if t.Class == ClassPlan {
 		return allowed
 	}
-	return ruling{rule: RuleMode, gate: "mode", text: st.whileClosed(textUnset)}
+	return ruling{rule: RuleMode, gate: "mode", text: st.whileClosed(t, textUnset)}
 }
 
 func (st stance) outside() ruling {
@@ -136,7 +136,7 @@ func (st stance) work(t schemas.Target) ruling {
 		if t.Class == ClassPlan {
 			return allowed
 		}
-		return ruling{rule: RulePlan, gate: GatePlan, text: st.whileClosed(textPlan)}
+		return ruling{rule: RulePlan, gate: GatePlan, text: st.whileClosed(t, textPlan)}
 	case t.Rel == PlanFile:
 		return st.locked(t)
 	case st.Phase() == PhaseTesting || !st.Approved(GateTests):

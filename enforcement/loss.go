@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"fmt"
+	"path"
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
@@ -64,8 +65,12 @@ func (w Work) begun() Work {
 	return again
 }
 
-// whileClosed says first what the log lacks, where that is why a gate is closed.
-func (st stance) whileClosed(w wording) wording {
+// whileClosed says first what the log lacks, where that is why a gate is closed, and
+// where a plan belongs that an agent in a folder of the project writes there.
+func (st stance) whileClosed(t schemas.Target, w wording) wording {
+	if name := path.Base(t.Rel); name == PlanFile || name == CapabilitiesFile {
+		w = textMisplaced(name, t)
+	}
 	if st.Closed != "" {
 		w.why = textClosed(st.State) + "; " + w.why
 	}

@@ -91,6 +91,14 @@ func textUnproven(why, holds string) wording {
 	return wording{"what this tool does is not known: " + excerpt.Runes(why, 160) + ", and code may not be written now.", next}
 }
 
+func textMisplaced(name string, t schemas.Target) wording {
+	root, found := strings.CutSuffix(t.Path, t.Rel)
+	if !found {
+		root = ""
+	}
+	return wording{"a " + name + " counts at the project's root only.", "Write it to " + shortPath(root+name) + "."}
+}
+
 func textWrit(command string) wording {
 	return wording{
 		fmt.Sprintf("`writ %s` is the user's, not an agent's.", excerpt.Runes(command, 60)),

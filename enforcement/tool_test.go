@@ -103,6 +103,20 @@ func TestSubagentsOfOneSessionAndSettings(t *testing.T) {
 	}
 }
 
+// TestAPlanInAFolderIsToldWhereItBelongs: an agent that was started in a folder of
+// the project writes its plan there.
+func TestAPlanInAFolderIsToldWhereItBelongs(t *testing.T) {
+	for _, mode := range []string{ModeWork, ""} {
+		for _, name := range []string{PlanFile, CapabilitiesFile} {
+			x := newSession(t, mode)
+			x.request("packages/hello/"+name, "# Plan")
+			if got := x.last.Reason; x.last.Verdict != Deny || !strings.HasSuffix(got, "a "+name+" counts at the project's root only. Write it to /p/"+name+".") {
+				t.Errorf("in mode %q: %s", mode, got)
+			}
+		}
+	}
+}
+
 func TestSecondRefusalAsks(t *testing.T) {
 	x := newSession(t, ModeWork)
 	request := func(name string) {

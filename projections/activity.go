@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/schemas"
 )
 
-// Activity counts what sessions did: per hour of the events' own time, and per
+// Activity counts what sessions did, writ doctor's left out: per hour of the events' own time, and per
 // rule. A query helper takes a Reader of the view "activity".
 //
 //	h<hour>     Hour
@@ -76,7 +77,7 @@ func (a Activity) Flush(v View) error { return errors.Join(a.hours.flush(v), a.r
 func (Activity) Name() string { return "activity" }
 
 // Version implements Projector.
-func (Activity) Version() int { return 2 }
+func (Activity) Version() int { return 3 }
 
 // Types implements Projector.
 func (Activity) Types() []schemas.Type {
@@ -89,6 +90,9 @@ func (Activity) Types() []schemas.Type {
 
 // Apply implements Projector.
 func (a Activity) Apply(v View, e schemas.Event) error {
+	if strings.HasPrefix(e.Aggregate.ID, schemas.ProbeSession) {
+		return nil // writ doctor's
+	}
 	switch p := e.Data.(type) {
 	case schemas.PromptSubmitted:
 		return a.inHour(v, e, func(h *Hour) { h.Prompts++ })

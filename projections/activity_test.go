@@ -19,6 +19,7 @@ func TestActivityCountsPerRuleAndHour(t *testing.T) {
 	s.add(one, schemas.ToolDecided{Tool: "Write", Verdict: "allow"})
 	s.add(one, schemas.RuleViolated{Violations: []schemas.Violation{{Rule: "GO-ERR-001", Path: "a.go", Line: 3}}})
 	s.add(schemas.RuleAggregate("GO-ERR-001"), schemas.OutcomeRecorded{Positive: false, Evidence: "check_failed", Session: "s1"})
+	s.add(schemas.Session(schemas.ProbeSession+"1"), schemas.ToolDecided{Tool: "Write", Verdict: "deny", Rule: "ENF-GATE-PLAN"}) // writ doctor's
 	rd := view(t, s.memoryLog, projections.NewActivity())
 
 	rules := map[string]projections.RuleActivity{}

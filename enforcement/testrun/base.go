@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/enforcement/testrun/outcome"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -71,7 +72,7 @@ func (r *runs) checkOut(ctx context.Context, commit, prefix string) (b base, err
 	said := &end{most: maxOutput}
 	status, err := execute(ctx, process{command: command, confine: r.run.Confine, dir: r.run.Project, out: said, errs: said}, r.world)
 	if err == nil && status != 0 {
-		err = fmt.Errorf("git: %s", lastLine(said.String()))
+		err = fmt.Errorf("git: %s", outcome.LastLine(said.String()))
 	}
 	if err == nil {
 		err = os.MkdirAll(b.root, 0o755)

@@ -148,7 +148,7 @@ func (r *runs) once(ctx context.Context, s suite) failing {
 	case err != nil:
 		f.notRun = err.Error()
 	case status == notFound || status == cannotRun || status == noConfinement && len(p.confine) > 0:
-		f.notRun = lastLine(f.output)
+		f.notRun = outcome.LastLine(f.output)
 	}
 	if f.notRun != "" || f.ended != "" && s.tool == "" {
 		return f
@@ -198,7 +198,7 @@ func lastSaid(output string) string {
 	if all := internalError.Regexp().FindAllStringSubmatch(output, -1); len(all) > 0 {
 		return all[len(all)-1][1]
 	}
-	return lastLine(output)
+	return outcome.LastLine(output)
 }
 
 var internalError = lazyregexp.New(`(?m)^INTERNALERROR> (\S.*)$`)

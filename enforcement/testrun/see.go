@@ -88,9 +88,9 @@ func once(ctx context.Context, r schemas.TestRun, f schemas.TestFile, w World) (
 	case err != nil:
 		return run, err.Error()
 	case status == noConfinement:
-		return run, "nothing here holds what it does: " + lastLine(said.String())
+		return run, "nothing here holds what it does: " + outcome.LastLine(said.String())
 	case status == notFound || status == cannotRun:
-		return run, lastLine(said.String())
+		return run, outcome.LastLine(said.String())
 	}
 	return outcome.Read(f.Tool, f.Path, printed.String(), said.String())
 }

@@ -92,11 +92,6 @@ func execute(ctx context.Context, p process, w World) (status int, err error) {
 	return 0, err
 }
 
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
 // end keeps the end of what is written to it.
 type end struct {
 	most int

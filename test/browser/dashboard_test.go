@@ -313,12 +313,18 @@ func TestDashboard(t *testing.T) {
 	})
 
 	t.Run("events arrive within a second", func(t *testing.T) {
+		doctor := scene{w, schemas.ProbeSession + "1"}
+		doctor.writes("probe.go", "package probe")
 		p.do(goTo("#/decisions"), chromedp.WaitVisible(chromedp.CSS("ol.log li")))
 		p.shows("live")
+		doctor.writes("probe.go", "package probe")
 		began := time.Now()
 		const path = "late/arrival.go"
 		go w.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "u4", "tool_input": map[string]any{"file_path": filepath.Join(w.project, path), "content": "package late"}})
 		p.shows(path)
+		if probes := result[int](p, `document.querySelectorAll('ol.log a[href*="`+schemas.ProbeSession+`"]').length`); probes != 0 {
+			t.Errorf("%d decisions about writ doctor's probes are listed", probes)
+		}
 		// Stated, not asserted: a loaded machine is no fault of the page.
 		t.Logf("shown %s after the hook began", time.Since(began).Round(time.Millisecond))
 		p.picture("decisions")

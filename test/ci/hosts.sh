@@ -43,4 +43,4 @@ fi
 echo "hosts: ${AGENTS[*]#*=} on node $(node --version)"
 GOCACHE=$(go env GOCACHE) # the agents have homes of their own
 export GOCACHE WRIT_TEST_BIN
-WRIT_TEST_HOSTS=$cache go test ./test/hosts -count=1 -v ${HOSTS_RUN:+-run "$HOSTS_RUN"}
+WRIT_TEST_HOSTS=$cache go test ./test/hosts -count=1 -timeout 60m -v ${HOSTS_RUN:+-run "$HOSTS_RUN"}

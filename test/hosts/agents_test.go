@@ -137,6 +137,12 @@ trust_level = "trusted"
 			r.write("~/.config/opencode/opencode.json", fmt.Sprintf(`{"autoupdate":false,"share":"disabled","model":"scripted/m","small_model":"scripted/m",
 "enabled_providers":["scripted"],"provider":{"scripted":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":%q,"apiKey":"none"},
 "models":{"m":{"tool_call":true,"limit":{"context":100000,"output":4000}}}}}}`, r.url+"/v1"))
+			// Before it loads a plugin it fetches what plugins may import into each folder
+			// of settings, and waits minutes for a registry that does not answer.
+			for _, dir := range []string{".opencode/", "~/.config/opencode/"} {
+				r.write(dir+"package-lock.json", `{"packages":{"":{"dependencies":{"@opencode-ai/plugin":"*"}}}}`)
+				r.write(dir+"node_modules/.gitignore", "*\n")
+			}
 		},
 		args: func(r *rig, prompt string) []string {
 			args := []string{"run", "--format", "json"}

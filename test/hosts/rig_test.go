@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds one run of an agent on a machine under load.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // rig is a project under guard, an agent with a home of its own, and the model
 // that it talks to.

@@ -191,6 +191,11 @@ func whyNot(cmd *cobra.Command, args []string, err error) string {
 		if meant := spelling.Meant(args[0], names); meant != "" {
 			return fmt.Sprintf("there is no command %q%s", args[0], meant)
 		}
+		for _, below := range cmd.Commands() {
+			if slices.Contains(below.ValidArgs, args[0]) { // `writ mode work`
+				return fmt.Sprintf("there is no command %q, perhaps `%s %s` is meant", args[0], below.CommandPath(), args[0])
+			}
+		}
 		return fmt.Sprintf("there is no command %q%s", args[0], spelling.Meant(args[0], oldNames(cmd)))
 	}
 	use, _, _ := strings.Cut(cmd.Use, " --")

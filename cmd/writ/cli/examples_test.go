@@ -107,6 +107,8 @@ func TestWrongWordsAreNamed(t *testing.T) {
 		"approve plans":                   `"plans" is none of plan, tests, implementation`,
 		"replay --speed abc":              `invalid argument "abc" for "--speed" flag. `,
 		"observe -":                       "there is nothing to observe",
+		"mode work":                       "there is no command \"work\", perhaps `writ mode set work` is meant",
+		"session show":                    "no session is named. Name one (`writ session list` shows them)",
 	} {
 		r := s.run(t, " \n", strings.Fields(line)...)
 		if r.code != client.ExitUsage || !strings.Contains(r.err, want) {

@@ -97,7 +97,7 @@ func goBroken(built, printed string) string {
 			return strings.TrimSpace(line)
 		}
 	}
-	return cmp.Or(goPanic.Regexp().FindString(printed), lastLine(built+printed))
+	return cmp.Or(goPanic.Regexp().FindString(printed), LastLine(built+printed))
 }
 
 var (
@@ -111,7 +111,7 @@ var (
 
 // goFailure says why a test of Go failed: what is not a panic is told by the test.
 func goFailure(name, printed string) schemas.TestFailure {
-	out := schemas.TestFailure{Name: name, Cause: schemas.FailAssertion, Line: lastLine(printed)}
+	out := schemas.TestFailure{Name: name, Cause: schemas.FailAssertion, Line: LastLine(printed)}
 	if m := goLine.FindStringSubmatch(printed); m != nil {
 		out.Line = m[1]
 	}

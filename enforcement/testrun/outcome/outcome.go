@@ -13,6 +13,7 @@ import (
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // The tools whose output can be read.
@@ -61,8 +62,7 @@ func Read(tool, file, stdout, stderr string) (r Run, why string) {
 		return r, "all of its tests were skipped"
 	default:
 		why = "no test of it came to an end"
-		stderr, _, _ = strings.Cut(stderr, "\n* Try:") // Gradle's advice, behind its reason
-		if said := lastLine(stderr); said != "" {
+		if said := LastLine(stderr); said != "" {
 			why += ": " + said
 		}
 	}
@@ -140,7 +140,14 @@ func (r *Run) failed(f schemas.TestFailure) {
 	r.Failed = append(r.Failed, f)
 }
 
-func lastLine(text string) string {
+// behind begins what stands behind a reason: Gradle's advice, Rust's stack.
+var behind = lazyregexp.New(`(?i)\n(?:\* try:|\s*stack backtrace:)`)
+
+// LastLine is the last line of what a program said that says why.
+func LastLine(text string) string {
+	if at := behind.Regexp().FindStringIndex(text); at != nil {
+		text = text[:at[0]]
+	}
 	text = strings.TrimSpace(text)
 	return excerpt.Runes(text[strings.LastIndexByte(text, '\n')+1:], maxLine)
 }

@@ -151,3 +151,16 @@ func TestWhatKeptGradleFromRunningIsTold(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// TestTheReasonIsToldAndNoLineOfAStack: Rust's programs print where they were
+// behind why they ended.
+func TestTheReasonIsToldAndNoLineOfAStack(t *testing.T) {
+	for _, said := range []string{
+		"error: no default is configured.\nhelp: run 'rustup default stable'\n\nStack backtrace:\n   0: anyhow::error\n  13: <unknown>\n",
+		"help: run 'rustup default stable'\nstack backtrace:\n   0: main\nnote: Some details are omitted.\n",
+	} {
+		if got := LastLine(said); got != "help: run 'rustup default stable'" {
+			t.Errorf("%q: %q", said, got)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func readCargo(r *Run, _, stdout, stderr string) {
 }
 
 func rustFailure(name, printed string) schemas.TestFailure {
-	out := schemas.TestFailure{Name: name, Cause: schemas.FailOther, Line: lastLine(printed)}
+	out := schemas.TestFailure{Name: name, Cause: schemas.FailOther, Line: LastLine(printed)}
 	m := rustPanic.FindStringSubmatch(printed)
 	if m == nil {
 		return out

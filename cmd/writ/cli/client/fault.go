@@ -87,7 +87,7 @@ func Explain(what string, err error) error {
 	case errors.Is(err, config.ErrNoDaemon):
 		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
 	case errors.Is(err, errConfined):
-		f.Todo = "Run it as a command of its own, not below a build or an interpreter; what only the user may do, ask the user for."
+		f.Todo = "Run it as a command of its own, by the `writ` beside the daemon's program (`writ doctor` names it), not below a build or an interpreter; what only the user may do, ask the user for."
 	case errors.Is(err, bus.ErrDenied), errors.Is(err, bus.ErrBadCredentials):
 		f.Todo = "`writ doctor` checks the credentials."
 	case errors.Is(err, bus.ErrUnavailable):

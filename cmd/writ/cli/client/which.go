@@ -42,7 +42,7 @@ func (a *Client) ResolveSession(ctx context.Context, what, flag string) (string,
 	root, found := config.FindProject(a.Env.Dir)
 	if !found {
 		return "", Usage(what+": no session is named",
-			"Give --session (`writ session list` shows them), or run this in a project that uses Writ.")
+			"Name one (`writ session list` shows them), or run this in a project that uses Writ.")
 	}
 	list, err := Ask[schemas.SessionList](ctx, a, RoleHook, what, schemas.SvcSessions, schemas.SessionQuery{Project: root})
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *Client) ResolveSession(ctx context.Context, what, flag string) (string,
 			return s.Session, nil
 		}
 	}
-	return "", Refused(what, "no session is open in "+root, "`writ session list` shows those of the past; give one with --session.")
+	return "", Refused(what, "no session is open in "+root, "`writ session list` shows those of the past; name one.")
 }
 
 const (

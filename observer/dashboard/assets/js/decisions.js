@@ -12,6 +12,10 @@ const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'plan.ex
 const stream = 'WRIT_SESSIONS';
 const spans = [['', 'the newest'], [1, 'the last hour'], [24, 'the last day'], [168, 'the last week'], [720, 'the last 30 days']];
 
+/** listed leaves out what writ doctor asks to see whether it is refused. */
+const listed = (e) => !e.aggregate.id.startsWith('writ-doctor-');
+const wanted = (e) => (e.type === 'tool.decided' || also.has(e.type)) && listed(e);
+
 /** decisions shows what agents asked for and what became of it, newest first. */
 export async function decisions(main, signal) {
   const list = h('ol', { class: 'log', 'aria-label': 'Decisions' });
@@ -23,7 +27,6 @@ export async function decisions(main, signal) {
   const state = { all: [], came: 0, fitting: 0, waits: [], before: 0, paused: false, problem: '' };
   const fits = (e) => (!verdict.value || e.data.verdict === verdict.value)
     && (!words.value || JSON.stringify([e.aggregate.id, e.type, e.data]).toLowerCase().includes(words.value.toLowerCase()));
-  const wanted = (e) => e.type === 'tool.decided' || also.has(e.type);
   const tell = () => fill(count, holds(state, list.children.length));
   const add = (events) => { // oldest first
     state.came += events.length;
@@ -94,7 +97,7 @@ async function recorded(since) {
   for (let next = before; ;) {
     const page = await get('log', { stream, after: next, limit: 5000, type: [...also, 'tool.decided'].join() });
     found.last = page.events.at(-1) || found.last;
-    found.events.push(...page.events.filter((e) => !since || new Date(e.time) >= since));
+    found.events.push(...page.events.filter((e) => listed(e) && (!since || new Date(e.time) >= since)));
     found.left += found.events.splice(0, Math.max(0, found.events.length - kept)).length;
     if (page.end || page.next === next) return found;
     next = page.next;
