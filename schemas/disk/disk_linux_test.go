@@ -2,6 +2,7 @@ package disk
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,6 +26,40 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 	if err := Room(filepath.Dir(dir), 0); err != nil {
 		t.Errorf("the folder above: %v", err)
+	}
+}
+
+// TestQuota refuses where a quota is used up though the disk has room, says so, and goes
+// on with the first look after there is room again; one that granted is not asked again
+// with every look.
+func TestQuota(t *testing.T) {
+	var left error
+	asked := 0
+	setAside = func(int, uint32, int64, int64) error { asked++; return left }
+	t.Cleanup(func() { setAside = unix.Fallocate })
+	dir, err := os.MkdirTemp(".", "quota-*") // where tests have a disk, not memory
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := claim(dir, 1); err != nil || asked == 0 {
+		t.Skipf("the disk of the source sets nothing aside: %v", err)
+	}
+	left = unix.EDQUOT
+	for range 2 {
+		err := Room(dir, 1<<20)
+		if !errors.Is(err, ErrFull) || !errors.Is(err, unix.EDQUOT) || !strings.Contains(err.Error(), dir+" on it, grants no 1.0 MiB") {
+			t.Fatalf("a used up quota: %v", err)
+		}
+	}
+	left, asked = nil, 0
+	for range 9 {
+		if err := Room(dir, 1<<20); err != nil {
+			t.Errorf("room was made: %v", err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times for what was just granted", asked)
 	}
 }
 
