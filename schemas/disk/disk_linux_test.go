@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -37,13 +36,9 @@ func TestQuota(t *testing.T) {
 	asked := 0
 	setAside = func(int, uint32, int64, int64) error { asked++; return left }
 	t.Cleanup(func() { setAside = unix.Fallocate })
-	dir, err := os.MkdirTemp(".", "quota-*") // where tests have a disk, not memory
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := t.TempDir()
 	if err := claim(dir, 1); err != nil || asked == 0 {
-		t.Skipf("the disk of the source sets nothing aside: %v", err)
+		t.Skipf("the disk of temporary files sets nothing aside, as one in memory: %v", err)
 	}
 	left = unix.EDQUOT
 	for range 2 {
