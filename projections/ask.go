@@ -30,12 +30,13 @@ func (r *Runtime) Read(view string, fn func(Reader) error) error {
 const awaitBuild = 3 * time.Second
 
 // Await waits until a view holds what a stream has at the call. Where a view is
-// rebuilt it does not wait: the one before it answers, with what it held. Where it
+// rebuilt it does not wait: the one before it answers, with what it held; so does one
+// that is as far behind as a build would be. Where it
 // is built for the first time, and that will take long, it returns a fault with
 // CodeNotReady that says how long.
 func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) error {
 	return r.await(ctx, s, view, func(v *runner) (bool, error) {
-		if v.replaces {
+		if v.replaces || v.serving {
 			return true, nil
 		}
 		if _, left := v.pace.left(v.positions, time.Now()); left > awaitBuild || v.queued {

@@ -41,3 +41,40 @@ func TestBuiltWaitsForBuilds(t *testing.T) {
 	}
 	r.want("all", 3)
 }
+
+// TestAViewFarBehindAnswers: one that follows a log which went on without it for as long
+// as a build takes is read as it stands, and says how far it is.
+func TestAViewFarBehindAnswers(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 3)
+	r := start(t, l, s, projections.Options{}, tally{})
+	r.caughtUp()
+	r.stop()
+	prompts(l, 25_000)
+	goOn, at := make(chan struct{}), make(chan struct{}, 1)
+	r = start(t, l, s, projections.Options{}, tally{apply: func(schemas.Event) error {
+		select {
+		case at <- struct{}{}:
+		default:
+		}
+		<-goOn
+		return nil
+	}})
+	<-at
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := r.Await(ctx, schemas.StreamSessions, "tally"); err != nil {
+		t.Errorf("who asks waits: %v", err)
+	}
+	r.want("all", 3)
+	if v := r.Status()[0]; v.State != projections.Rebuilding || v.Done <= 0 || v.Done >= .01 {
+		t.Errorf("its status is %+v", v)
+	}
+	close(goOn)
+	r.caughtUp()
+	if v := r.Status()[0]; v.State != projections.Live || v.Done != 0 {
+		t.Errorf("its status at the end is %+v", v)
+	}
+	r.want("all", 25_003)
+}

@@ -132,10 +132,10 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 		if replaces, err = getJSON(v.store.Get, activeKey(v.p.Name()), &manifest{}); err != nil {
 			return nil, false, err
 		}
-		for _, s := range v.in.streams {
-			if _, ends[s], err = v.log.Bounds(ctx, s); err != nil {
-				return nil, false, fmt.Errorf("end of %s: %w", s, err)
-			}
+	}
+	for _, s := range v.in.streams {
+		if _, ends[s], err = v.log.Bounds(ctx, s); err != nil {
+			return nil, false, fmt.Errorf("end of %s: %w", s, err)
 		}
 	}
 	v.gen, v.recalls, v.unannounced = gen, nil, nil
@@ -147,9 +147,9 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 		}
 		if building {
 			v.state, v.serving, v.reason, v.replaces = Rebuilding, false, gen.Reason, replaces
-			v.pace = pace{ends: ends}
-			v.pace.from, _ = v.pace.at(v.positions)
 		}
+		v.pace = pace{ends: ends, began: time.Now()}
+		v.pace.from, _ = v.pace.at(v.positions)
 	})
 	return gen, building, nil
 }
@@ -344,7 +344,7 @@ func (v *runner) await() (done func()) {
 }
 
 // waitFor waits for a position. Unless instead is nil, it ends with that where a
-// view is being built anew.
+// view is being built anew, or follows from afar.
 func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, instead func(*runner) (bool, error)) error {
 	awaiting := false
 	for {
@@ -358,7 +358,7 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 		progress := v.progress
 		var answer error
 		given := false
-		if instead != nil && v.state == Rebuilding {
+		if instead != nil && (v.state == Rebuilding || v.serving && seq > v.positions[s]+smallBuild) {
 			given, answer = instead(v)
 		}
 		v.mu.Unlock()

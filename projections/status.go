@@ -83,7 +83,8 @@ func (v *runner) status(ends map[schemas.Stream]uint64) Status {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	st := Status{Name: v.p.Name(), Version: v.p.Version(), State: v.state, Reason: v.reason}
-	if v.state == Rebuilding {
+	if applied, all := v.pace.at(v.positions); v.state == Rebuilding || v.state == Live && all-applied > smallBuild { // which takes as long
+		st.State = Rebuilding
 		st.Done, st.Left = v.pace.left(v.positions, time.Now())
 	}
 	for _, s := range v.in.streams {

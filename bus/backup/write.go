@@ -13,12 +13,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
+	"github.com/writbus/writ/schemas/disk"
 )
 
 // Source is the data folder that is copied.
@@ -71,7 +71,7 @@ func Create(ctx context.Context, dir string, s Source) (Backup, error) {
 	if err == nil {
 		err = errors.Join(m.write(temp), syncFolders(temp))
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	if disk.Full(err) {
 		return Backup{}, fmt.Errorf("%w: %w. Make room on the disk of %s, remove old backups there (--keep), or choose another place; nothing of this one is left", ErrPlace, err, dir)
 	}
 	if err != nil {

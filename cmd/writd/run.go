@@ -10,12 +10,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
+	"github.com/writbus/writ/schemas/disk"
 )
 
 const usage = `writd serves Writ's log, gates and rules for one data directory.
@@ -70,7 +70,7 @@ func remedy(err error, dataDir string) string {
 	}
 	var file *fs.PathError
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case disk.Full(err):
 		return ". Make room there, or set WRIT_HOME to another folder"
 	case !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) || errors.Is(err, fs.ErrPermission):
 		return ""

@@ -21,8 +21,10 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 		q.Limit = defaultSessions
 	}
 	list := schemas.SessionList{Sessions: []schemas.SessionSummary{}}
-	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.List.Name()); err != nil {
-		return list, err
+	for _, view := range []string{v.sessions.List.Name(), v.sessions.States.Name()} {
+		if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, view); err != nil {
+			return list, err
+		}
 	}
 	var places []string
 	err := v.each(func(reader projections.Reader, s projections.SessionSummary) (err error) {
@@ -34,7 +36,7 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 		if len(list.Sessions) == q.Limit || q.Project != "" && !slices.Contains(places, s.Project) {
 			return nil
 		}
-		state, _, err := v.sessions.State(ctx, s.ID)
+		state, err := v.sessions.shown(ctx, s.ID)
 		if err != nil {
 			return err
 		}

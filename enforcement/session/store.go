@@ -253,6 +253,24 @@ func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uin
 	return state, seq, err
 }
 
+// shown is a session as it is in memory, else as its view has it: a list would read the
+// log for each of many while that view is far behind.
+func (s *Sessions) shown(ctx context.Context, id string) (enforcement.State, error) {
+	s.mu.Lock()
+	e := s.live[id]
+	s.mu.Unlock()
+	if e != nil {
+		if state := e.Value.(*session).latest.Load(); state != nil {
+			return *state, nil
+		}
+	}
+	state, seq, err := s.viewed(schemas.Session(id))
+	if err == nil && seq == 0 {
+		state, _, err = s.State(ctx, id)
+	}
+	return state, err
+}
+
 // stands reports whether the log still has the event that the view of a session
 // ends with. It has not after it lost its tail, until the view is rebuilt.
 func (s *Sessions) stands(ctx context.Context, a schemas.Aggregate, seq uint64) bool {

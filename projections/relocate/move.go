@@ -220,8 +220,12 @@ func (m *mover) reach(ctx context.Context) error {
 	}
 	for _, s := range schemas.Streams() {
 		if m.from.URL != "" {
-			if has, err := bus.Labels(ctx, m.from.conn, s); err != nil || has[labelLog] != m.place.Log {
-				return errors.Join(err, fmt.Errorf("%w: %s at %s is of another log", ErrElsewhere, s, m.from.URL))
+			has, err := bus.Labels(ctx, m.from.conn, s)
+			if err == nil && has[labelLog] != m.place.Log {
+				err = fmt.Errorf("%w: %s at %s is of another log", ErrElsewhere, s, m.from.URL)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		if _, err := m.leftover(ctx, s); err != nil {

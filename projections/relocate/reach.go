@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/oskeyring"
@@ -111,23 +112,39 @@ func Original(dir string) (string, error) {
 	if original == here {
 		return "", nil
 	}
-	same := filepath.IsAbs(original)
-	for _, of := range []string{note, filepath.Join("audit", "key.pub")} {
-		one, _ := os.ReadFile(filepath.Join(dir, of)) // what cannot be read is not the same
-		other, err := os.ReadFile(filepath.Join(original, of))
-		same = same && err == nil && bytes.Equal(one, other)
-	}
-	if same {
-		a, err := os.Stat(here)
-		b, there := os.Stat(original)
-		if errors.Join(err, there) == nil && !os.SameFile(a, b) {
-			return original, nil
+	if filepath.IsAbs(original) {
+		found := make(chan bool, 1)
+		go func() { found <- holdsTheSame(here, original, note, filepath.Join("audit", "key.pub")) }()
+		select {
+		case is := <-found:
+			if is {
+				return original, nil
+			}
+		case <-time.After(answerWithin):
+			return "", fmt.Errorf("%s, where it lay, does not answer, as of a network or a disk that is gone", original)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
 		return "", err
 	}
 	return "", atomicfile.Write(filepath.Join(dir, note), []byte(here), 0o600)
+}
+
+// answerWithin bounds a look at a folder that may lie on a network. A variable for tests.
+var answerWithin = 2 * time.Second
+
+// holdsTheSame says whether another folder is there that holds the same files.
+func holdsTheSame(dir, other string, files ...string) bool {
+	for _, of := range files {
+		a, _ := os.ReadFile(filepath.Join(dir, of)) // what cannot be read is not the same
+		b, err := os.ReadFile(filepath.Join(other, of))
+		if err != nil || !bytes.Equal(a, b) {
+			return false
+		}
+	}
+	a, err := os.Stat(dir)
+	b, there := os.Stat(other)
+	return errors.Join(err, there) == nil && !os.SameFile(a, b)
 }
 
 // DaemonID names the daemon of a data directory among others on one NATS, in 16

@@ -5,6 +5,8 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"syscall"
 )
 
 var (
@@ -41,7 +43,20 @@ func Room(dir string, need int64) error {
 		return fmt.Errorf("%w: %s, with %s on it, has %.1f MiB free and needs %.1f MiB. Make room there; Writ then goes on by itself",
 			ErrFull, Mount(dir), dir, mebibytes(d.Free), mebibytes(need))
 	}
+	if err := claim(dir, need); err != nil {
+		return fmt.Errorf("%w: %s, with %s on it, grants no %.1f MiB (%w; a quota counts for a user, a group or a folder). Make room, or have the quota raised; Writ then goes on by itself",
+			ErrFull, Mount(dir), dir, mebibytes(need), err)
+	}
 	return nil
+}
+
+// Full says of an error that a disk is full, or a quota on it used up.
+func Full(err error) bool {
+	if runtime.GOOS == "windows" {
+		const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
+		return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }

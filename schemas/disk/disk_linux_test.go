@@ -28,6 +28,36 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 }
 
+// TestQuota refuses where a quota is used up though the disk has room, says so, and goes
+// on with the first look after there is room again; one that granted is not asked again
+// with every look.
+func TestQuota(t *testing.T) {
+	var left error
+	asked := 0
+	setAside = func(int, uint32, int64, int64) error { asked++; return left }
+	t.Cleanup(func() { setAside = unix.Fallocate })
+	dir := t.TempDir()
+	if err := claim(dir, 1); err != nil || asked == 0 {
+		t.Skipf("the disk of temporary files sets nothing aside, as one in memory: %v", err)
+	}
+	left = unix.EDQUOT
+	for range 2 {
+		err := Room(dir, 1<<20)
+		if !errors.Is(err, ErrFull) || !errors.Is(err, unix.EDQUOT) || !strings.Contains(err.Error(), dir+" on it, grants no 1.0 MiB") {
+			t.Fatalf("a used up quota: %v", err)
+		}
+	}
+	left, asked = nil, 0
+	for range 9 {
+		if err := Room(dir, 1<<20); err != nil {
+			t.Errorf("room was made: %v", err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times for what was just granted", asked)
+	}
+}
+
 // TestADiskWithoutASize has room: the system says of it that it has no blocks.
 func TestADiskWithoutASize(t *testing.T) {
 	dir := t.TempDir()

@@ -289,6 +289,47 @@ func TestWhoHoldsTheDataFolder(t *testing.T) {
 	}
 }
 
+// TestADaemonThatIsStartingIsNotCalledNone: who stops it waits for it to answer, and says
+// what holds the folder where it does not.
+func TestADaemonThatIsStartingIsNotCalledNone(t *testing.T) {
+	home := t.TempDir()
+	down := func(env client.Env) string {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		env.Vars, env.Dir, env.Now = []string{"WRIT_HOME=" + home}, t.TempDir(), time.Now
+		var out bytes.Buffer
+		Run(ctx, []string{"down"}, strings.NewReader(""), &out, &out, env)
+		return out.String()
+	}
+	if said := down(client.Env{}); said != "No daemon runs.\n" {
+		t.Errorf("none: %s", said)
+	}
+	for _, name := range []string{"daemon.lock", "start.lock"} {
+		lock, err := filelock.Take(filepath.Join(home, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := down(client.Env{}); !strings.Contains(said, "another process holds the data folder") {
+			t.Errorf("%s is held: %s", name, said)
+		}
+		lock.Release()
+	}
+	lock, err := filelock.Take(filepath.Join(home, "daemon.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if err := config.WriteEndpoint(home, config.Endpoint{URL: "nats://127.0.0.1:1", PID: os.Getpid(), Protocol: config.Protocol, Version: config.Version}); err != nil {
+		t.Fatal(err)
+	}
+	said := down(client.Env{Connect: func(context.Context, config.Endpoint, string, string) (client.Service, error) {
+		return nil, fmt.Errorf("%w: i/o timeout", bus.ErrUnavailable)
+	}})
+	if want := fmt.Sprintf("process %d holds %s and does not answer", os.Getpid(), home); !strings.Contains(said, want) {
+		t.Errorf("it stands still: %s, not %q", said, want)
+	}
+}
+
 func TestDoctorOfAFolderThatIsNotThere(t *testing.T) {
 	var out, problems bytes.Buffer
 	dir := t.TempDir()

@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
@@ -31,6 +30,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/disk"
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
@@ -87,7 +87,7 @@ func Run(ctx context.Context, args []string, out, errw io.Writer) int {
 		return 0
 	}
 	todo := ""
-	if errors.Is(err, syscall.ENOSPC) {
+	if disk.Full(err) {
 		todo = ". Make room on that disk, and try again"
 	}
 	_, _ = fmt.Fprintf(errw, "writ: %s: %s%s\n", cmp.Or(typed[name], name), excerpt.Plain(err.Error()), todo)

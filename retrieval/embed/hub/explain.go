@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"syscall"
+
+	"github.com/writbus/writ/schemas/disk"
 )
 
 // ErrDisk is returned when there is no room for the model.
@@ -15,7 +15,7 @@ var ErrDisk = errors.New("hub: the disk is full")
 // explain adds to an error what to do about it.
 func (p *puller) explain(err error) error {
 	switch {
-	case full(err):
+	case disk.Full(err):
 		return fmt.Errorf("%w: %s needs %d MB in %s; free some and run it again, it goes on where it stopped: %w",
 			ErrDisk, p.model.Name, (p.model.Size()+1<<20-1)>>20, p.opt.Dir, err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -28,13 +28,4 @@ func (p *puller) explain(err error) error {
 		return fmt.Errorf("%w; make %s writable for you", err, p.opt.Dir)
 	}
 	return err
-}
-
-// full tells a full disk, or a used up quota.
-func full(err error) bool {
-	if runtime.GOOS == "windows" {
-		const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
-		return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
-	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

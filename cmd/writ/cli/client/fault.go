@@ -3,12 +3,12 @@ package client
 import (
 	"errors"
 	"strings"
-	"syscall"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/disk"
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
@@ -72,7 +72,7 @@ func Explain(what string, err error) error {
 		case schemas.CodeInternal:
 			f.Todo = "`writ doctor` checks the installation; the daemon's log says more."
 		}
-	case errors.Is(err, syscall.ENOSPC):
+	case disk.Full(err):
 		f.Todo = "Make room on that disk, and try again."
 	case errors.Is(err, launch.ErrNoBinary):
 		f.Todo = "Or set WRITD to its path."
@@ -83,7 +83,7 @@ func Explain(what string, err error) error {
 		_, f.Why, _ = strings.Cut(OneLine(err.Error()), ": ")
 	case errors.Is(err, launch.ErrElsewhere):
 		f.Why = "another process holds the data folder, and does not answer here"
-		f.Todo = "It may still be starting. Else its daemon runs in another container or on another machine: work there, or end it there."
+		f.Todo = "It may still be starting, or stand still: `writ down` says which. Else its daemon runs in another container or on another machine: work there, or end it there."
 	case errors.Is(err, config.ErrNoDaemon):
 		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
 	case errors.Is(err, errConfined):

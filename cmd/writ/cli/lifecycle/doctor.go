@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,7 +154,7 @@ func (e *examination) data() {
 	}
 	probe, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
-		e.fail("data folder", dir+" cannot be written: "+err.Error(), "Make it writable for you, or set WRIT_HOME to another folder.")
+		e.fail("data folder", dir+" cannot be written: "+cmp.Or(disk.Room(dir, disk.Reserve), err).Error(), "Make room there, or make it writable for you, or set WRIT_HOME to another folder.")
 		return
 	}
 	_ = probe.Close()

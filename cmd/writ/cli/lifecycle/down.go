@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -48,11 +50,20 @@ func (a *app) downCommand() *cobra.Command {
 }
 
 func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
-	s, at, err := a.Reach(ctx, client.RoleAdmin)
-	if errors.Is(err, config.ErrNoDaemon) {
-		return downReply{}, nil
-	}
+	dataDir, err := a.Env.DataDir()
 	if err != nil {
+		return downReply{}, err
+	}
+	s, at, err := started(ctx, a, dataDir)
+	switch {
+	case errors.Is(err, config.ErrNoDaemon):
+		return downReply{}, nil
+	case errors.Is(err, bus.ErrUnavailable) && launch.Alive(at.PID):
+		return downReply{}, &client.Fault{
+			What: "stop the daemon", Why: fmt.Sprintf("process %d holds %s and does not answer", at.PID, dataDir),
+			Todo: "Ask again in a moment, or end that process yourself: nothing that it acknowledged is lost.",
+		}
+	case err != nil:
 		return downReply{}, err
 	}
 	defer s.Close()
@@ -63,15 +74,11 @@ func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
-	dataDir, err := a.Env.DataDir()
-	if err != nil {
-		return downReply{}, err
-	}
 	for a.stillThere(dataDir, at) {
 		select {
 		case <-ctx.Done():
 			return downReply{}, &client.Fault{
-				What: "stop the daemon", Why: "it was asked to and still runs",
+				What: "stop the daemon", Why: fmt.Sprintf("process %d was asked to and still runs", at.PID),
 				Todo: "Its log, " + config.Layout{Root: dataDir}.DaemonLog() + ", says what it waits for.",
 			}
 		case <-time.After(20 * time.Millisecond):
@@ -83,6 +90,23 @@ func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
 // stillThere says whether the daemon has withdrawn its announcement and ended.
 // A daemon that is this process's own child stays a process until it is waited
 // for, so the announcement is asked first.
+// started reaches the daemon, once it answers where it is just starting.
+func started(ctx context.Context, a *app, dataDir string) (s client.Service, at config.Endpoint, err error) {
+	ctx, cancel := context.WithTimeout(ctx, stopBudget)
+	defer cancel()
+	for {
+		s, at, err = a.Reach(ctx, client.RoleAdmin)
+		if !errors.Is(err, config.ErrNoDaemon) || !filelock.Held(filepath.Join(dataDir, "start.lock")) && !filelock.Held(config.Layout{Root: dataDir}.Lock()) {
+			return s, at, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, at, fmt.Errorf("%w: it is starting, or stands still", launch.ErrElsewhere)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
 	now, err := config.ReadEndpoint(dataDir)
 	if err == nil && now.PID == at.PID {
