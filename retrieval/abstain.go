@@ -137,10 +137,10 @@ func (s *search) least() float64 {
 	switch {
 	case s.q.Judged != nil:
 		return d.Line
-	case s.vector == nil:
-		return d.Any
+	case s.fitted():
+		return s.needs
 	}
-	return d.Least(s.task)
+	return d.Any
 }
 
 // tier is that of a rule with such a chance.

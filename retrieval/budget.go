@@ -122,9 +122,12 @@ func (s *search) reserve(chosen []int) (tokens int) {
 // cores adds the parts of the rules of the upper tier that fit, shortened to the title line
 // if need be.
 func (s *search) cores(chosen []int, room int) int {
-	reserve := 0
-	if s.answer.Mode == ModeSummary && s.q.Limit == 0 {
-		reserve = s.reserve(chosen)
+	reserve, title := 0, 2 // its title is two pieces, with the score
+	if s.answer.Mode == ModeSummary {
+		title = 1
+		if s.q.Limit == 0 {
+			reserve = s.reserve(chosen)
+		}
 	}
 	for i, at := range chosen {
 		c := &s.pool[at]
@@ -137,7 +140,7 @@ func (s *search) cores(chosen []int, room int) int {
 			continue
 		}
 		if cost(p.must) > room {
-			p.must, p.optional, p.short = p.must[:s.head()], nil, true
+			p.must, p.optional, p.short = p.must[:title], nil, true
 		}
 		if cost(p.must) <= room {
 			room -= cost(p.must)
@@ -161,14 +164,6 @@ func (s *search) already(chosen []int) piece {
 		return piece{text: line, tokens: tokens}
 	}
 	return piece{}
-}
-
-// head is how many pieces of a rule are its title.
-func (s *search) head() int {
-	if s.answer.Mode == ModeSummary {
-		return 1
-	}
-	return 2 // and the score
 }
 
 // part lists a rule's pieces: its title, RULE, what it displaced; then what its

@@ -189,6 +189,9 @@ func (s *search) elsewhere(c *candidate) bool {
 
 // speaksOf says whether the text names a technology, found out once.
 func (s *search) speaksOf(subject string) bool {
+	if s.whole != nil {
+		return s.whole.speaksOf(subject)
+	}
 	named, known := s.spoken[subject]
 	if !known {
 		named = language.NamesSubject(subject, s.form.words, s.form.plain)
@@ -201,6 +204,9 @@ func (s *search) speaksOf(subject string) bool {
 }
 
 const (
+	// followTask is how much a follow-up to a task is one at least, and followNeeds the
+	// least chance of its best rule: many such texts want no rule.
+	followTask, followNeeds = 0.6, 0.35
 	// relatedFrom is the cosine from which a related document says anything.
 	relatedFrom = 0.2
 	// TaskBound is as much a task, or as little, as a text can be.
@@ -245,7 +251,14 @@ func (s *search) decide() {
 		return
 	}
 	s.top, s.task = s.bestCosine(), s.ix.decision.task(s.form, s.vector)
+	s.needs = s.ix.decision.Least(s.task)
+	if s.task < followTask && s.form.follows() && (len(s.noted) > 0 || s.ix.anyGiven(s.shown)) {
+		s.task, s.needs = followTask, min(s.needs, followNeeds)
+	}
 	s.languages, s.named = foldSet(s.q.Languages), language.Named(s.form.words)
+	if s.whole != nil {
+		s.named = s.whole.named
+	}
 	s.ix.words.ResolveInto(&s.names, language.Technologies(s.form.plain), 0)
 	for i := range s.pool {
 		c := &s.pool[i]
@@ -301,7 +314,7 @@ func (s *search) give(chosen []int) []int {
 		switch {
 		case s.answer.Probability < least && c.pinned == 0:
 			continue
-		case s.surely(c) && (whole < MostWhole || free || c.pinned > 0):
+		case s.surely(c) && (whole < MostWhole && (s.firsts < severalFirst || s.had(c)) || free || c.pinned > 0):
 			whole++
 			c.tier = TierInject
 		case c.probability >= line && (lines < MostLines || free):

@@ -202,16 +202,21 @@ func (s *search) chance(at int) float64 {
 	if c.pinned > 0 {
 		return float64(2 + len(s.ids) - c.pinned)
 	}
-	if s.ix.kinds[c.doc].provisional {
-		return c.probability - nearTie
+	p := c.probability
+	if c.first > 0 {
+		p = 1 + c.first
 	}
-	return c.probability
+	if s.ix.kinds[c.doc].provisional {
+		p -= nearTie
+	}
+	return p
 }
 
 // rank is pass two: it scores with the graph, orders, and picks what to answer.
 func (s *search) rank() []int {
 	s.score()
 	s.decide()
+	s.byMatter()
 	if s.q.Judged != nil {
 		s.heed()
 	}

@@ -45,7 +45,8 @@ type candidate struct {
 	evidence    evidence // of those that are judged, where vectors are
 	compared    bool     // its cosine is known
 	tier        string
-	pinned      int // place among the ids the text names, from 1; 0 is not named
+	first       float64 // chance by a matter of the text of which it is the likeliest
+	pinned      int     // place among the ids the text names, from 1; 0 is not named
 	leftOut     []string
 }
 
@@ -67,12 +68,15 @@ type search struct {
 	subject   float64
 	top       float64 // the best cosine of the pool
 	task      float64 // how much the text reads like a task
+	needs     float64 // least chance of the best rule for anything to be given
 	form      form
 	languages map[string]bool // of the project and the files at hand
 	subjects  map[string]bool // technologies of theirs
 	named     map[string]bool // languages and frameworks that the text names
 	names     lexical.Query   // the words that name technologies
 	spoken    map[string]bool // of technologies, as far as asked: the text names them
+	whole     *search         // of the text that this one is a matter of
+	firsts    int             // rules that are the likeliest of a matter
 	started   int64
 	lap       int64
 }
@@ -90,17 +94,25 @@ func (ix *Index) Search(q Query) Answer {
 	}
 	s.answer.Mode = mode(s.answer.Budget)
 	s.text = queryText(q.Text)
-	s.analyse()
+	s.find()
 	if s.text == "" {
 		return s.answer
+	}
+	chosen := s.abstract(s.rank())
+	s.render(chosen)
+	return s.answer
+}
+
+// find gathers the candidates.
+func (s *search) find() {
+	s.analyse()
+	if s.text == "" {
+		return
 	}
 	s.lexical()
 	s.vectors()
 	s.passOne()
 	s.neighbours()
-	chosen := s.abstract(s.rank())
-	s.render(chosen)
-	return s.answer
 }
 
 // analyse resolves the text and fixes filter and profile.
@@ -191,6 +203,16 @@ func (ix *Index) documents(ids []string) map[int32]bool {
 		}
 	}
 	return docs
+}
+
+// anyGiven says whether any of some documents was given for a text, and not always.
+func (ix *Index) anyGiven(docs map[int32]bool) bool {
+	for doc := range docs {
+		if !ix.kinds[doc].always {
+			return true
+		}
+	}
+	return false
 }
 
 // admits tells whether a document that was not found by a candidate search may

@@ -138,9 +138,10 @@ func Uses(root string) (languages, subjects []string) {
 	if len(languages) == 0 {
 		languages = written
 	}
-	// One build file serves both; which of them it builds, the sources tell.
-	c, cpp := slices.Contains(written, "c"), slices.Contains(written, "cpp")
-	languages = slices.DeleteFunc(languages, func(l string) bool { return l == "c" && cpp && !c || l == "cpp" && c && !cpp })
+	// One build file serves both: sources in C alone have nothing of C++.
+	if slices.Contains(written, "c") && !slices.Contains(written, "cpp") {
+		languages = slices.DeleteFunc(languages, func(l string) bool { return l == "cpp" })
+	}
 	slices.Sort(languages)
 	slices.Sort(subjects)
 	return slices.Compact(languages), slices.Compact(subjects)
@@ -258,6 +259,8 @@ func languagesOfFile(file string) []string {
 		return []string{"typescript", "vue"}
 	case "kotlin":
 		return []string{"kotlin", "java"}
+	case "cpp":
+		return []string{"cpp", "c"}
 	case "c":
 		if filepath.Ext(file) == header {
 			return []string{"c", "cpp"}

@@ -153,7 +153,7 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 		"an app by its project":    {map[string]string{"Shop.xcodeproj/project.pbxproj": ""}, "ios swift", ""},
 		"scripts without manifest": {map[string]string{"train.py": "", "README.md": "react"}, "python", ""},
 		"sources in folders":       {map[string]string{"Makefile": "", "src/main.c": "", "src/main.h": ""}, "c", ""},
-		"one build file for C++":   {map[string]string{"CMakeLists.txt": "", "src/a.cc": "", "src/a.h": ""}, "cpp", ""},
+		"one build file for C++":   {map[string]string{"CMakeLists.txt": "", "src/a.cc": "", "src/a.h": ""}, "c cpp", ""},
 		"one build file for C":     {map[string]string{"meson.build": "", "src/a.c": ""}, "c", ""},
 		"one build file for both":  {map[string]string{"CMakeLists.txt": "", "src/a.cc": "", "third/b.c": ""}, "c cpp", ""},
 		"a build file alone":       {map[string]string{"CMakeLists.txt": "", "include/a.h": ""}, "c cpp", ""},
@@ -186,7 +186,7 @@ func TestUsesLooksIntoFolders(t *testing.T) {
 func TestLanguagesForFile(t *testing.T) {
 	p := Project{Languages: []string{"go", "react", "typescript"}}
 	for file, want := range map[string]string{
-		"a.go": "go", "a.tsx": "typescript react", "a.vue": "typescript vue react", "a.kt": "kotlin java", "a.h": "c cpp", "a.c": "c", "a.cpp": "cpp", "a.hpp": "cpp", "a.cs": "csharp",
+		"a.go": "go", "a.tsx": "typescript react", "a.vue": "typescript vue react", "a.kt": "kotlin java", "a.h": "c cpp", "a.c": "c", "a.cpp": "cpp c", "a.hpp": "cpp c", "a.cs": "csharp",
 		"a.css": "go react typescript", "a.md": "go react typescript",
 	} {
 		if got := strings.Join(p.LanguagesFor(file), " "); got != want {
