@@ -13,6 +13,7 @@ import (
 const (
 	bulkAhead      = 2048    // records that the server may send ahead, without a pause
 	bulkAheadBytes = 4 << 20 // the same in bytes, of records of common size
+	bulkInTurn     = 512     // records that are asked for at once where none are read ahead
 )
 
 // bulkLeast is the backlog from which a connection of its own is worth while.
@@ -58,27 +59,40 @@ func (f *follower) bulkTo(ctx context.Context, state StreamState, target uint64)
 	defer cancel()
 	defer context.AfterFunc(reading, func() { _ = w.conn.Close() })()
 	h := &haul{
-		follower: f, wire: w, target: target, cursor: f.cursor, batches: make(chan []schemas.Record, 1),
+		follower: f, wire: w, target: target, cursor: f.cursor,
 		subject: "$JS.API.CONSUMER.MSG.NEXT." + string(f.stream) + "." + name,
 		ahead:   bulkAhead,
 	}
 	if size := state.Bytes / max(state.Messages, 1); size > bulkAheadBytes/bulkAhead {
 		h.ahead = max(int(bulkAheadBytes/size), 1)
 	}
-	var failed error
-	go func() {
-		defer close(h.batches)
-		failed = h.run(reading)
-	}()
-	for batch := range h.batches {
+	hand := func(batch []schemas.Record) error {
 		last := batch[len(batch)-1].Seq
-		if err := f.fn(batch); err != nil {
-			f.failed = err
-			return err
+		if f.failed = f.fn(batch); f.failed != nil {
+			return f.failed
 		}
 		f.cursor = last
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+	if f.options.InTurn {
+		return h.run(ctx, hand)
+	}
+	var failed error
+	batches := make(chan []schemas.Record, 1)
+	go func() {
+		defer close(batches)
+		failed = h.run(reading, func(batch []schemas.Record) error {
+			select {
+			case batches <- batch:
+				return nil
+			case <-reading.Done():
+				return context.Cause(reading)
+			}
+		})
+	}()
+	for batch := range batches {
+		if err := hand(batch); err != nil {
+			return err
 		}
 	}
 	if ctx.Err() != nil {
@@ -87,7 +101,8 @@ func (f *follower) bulkTo(ctx context.Context, state StreamState, target uint64)
 	return failed
 }
 
-// haul reads for a follower while that one hands over the batch before.
+// haul reads for a follower: while that one hands over the batch before, or in turn
+// with it.
 type haul struct {
 	*follower
 	wire    *wire
@@ -95,20 +110,17 @@ type haul struct {
 	target  uint64
 	ahead   int
 
-	cursor  uint64 // last record read
-	asked   int    // records asked for that did not come yet
-	batches chan []schemas.Record
+	cursor uint64 // last record read
+	asked  int    // records asked for that did not come yet
 }
 
-func (h *haul) run(ctx context.Context) error {
+func (h *haul) run(ctx context.Context, hand func([]schemas.Record) error) error {
 	expect := uint64(1)
 	for h.cursor < h.target {
 		batch, err := h.gather(ctx, &expect)
 		if len(batch) > 0 {
-			select {
-			case h.batches <- batch:
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if err := hand(batch); err != nil {
+				return err
 			}
 		}
 		if err != nil {
@@ -123,7 +135,7 @@ func (h *haul) run(ctx context.Context) error {
 func (h *haul) gather(ctx context.Context, expect *uint64) ([]schemas.Record, error) {
 	batch := make([]schemas.Record, 0, min(uint64(h.options.MaxBatch), h.target-h.cursor))
 	for bytes := 0; len(batch) < h.options.MaxBatch && bytes < h.options.MaxBytes && h.cursor < h.target; {
-		if err := h.ask(); err != nil {
+		if err := h.ask(h.options.MaxBatch - len(batch)); err != nil {
 			return batch, err
 		}
 		m, err := h.wire.next()
@@ -160,18 +172,22 @@ func (h *haul) record(seq uint64, m delivered) schemas.Record {
 	return schemas.Record{Stream: h.stream, Seq: seq, Message: message}
 }
 
-// ask keeps the server sending.
-func (h *haul) ask() error {
-	if h.asked > h.ahead/2 {
+// ask keeps the server sending; in turn, no more than the batch lacks.
+func (h *haul) ask(lacks int) error {
+	more := h.ahead
+	if h.options.InTurn {
+		more = min(more, lacks, bulkInTurn)
+	}
+	if h.asked > more/2 || h.options.InTurn && h.asked > 0 {
 		return nil
 	}
 	body, err := json.Marshal(struct {
 		Batch   int           `json:"batch"`
 		Expires time.Duration `json:"expires"`
-	}{h.ahead, followExpiry})
+	}{more, followExpiry})
 	if err != nil {
 		return err
 	}
-	h.asked += h.ahead
+	h.asked += more
 	return h.wire.request(h.subject, body)
 }

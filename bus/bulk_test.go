@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
@@ -52,12 +55,12 @@ func TestBulkEqualsSingleReads(t *testing.T) {
 	for name, options := range map[string]bus.Options{
 		"tcp": h.as(embedded.RoleDaemon), "in process": h.inProcess(embedded.RoleDaemon), "dashboard": h.as(embedded.RoleDashboard), "with TLS": secure,
 	} {
-		for _, unparsed := range []bool{false, true} {
+		for _, unparsed := range []bool{false, true} { // and read ahead, or in turn
 			t.Run(fmt.Sprintf("%s, unparsed %t", name, unparsed), func(t *testing.T) {
 				reader := connect(t, options)
 				must(t, reader.WireWorks())
 				var got []schemas.Record
-				o := bus.FollowOptions{MaxBatch: 64, UntilEnd: true, Unparsed: unparsed}
+				o := bus.FollowOptions{MaxBatch: 64, UntilEnd: true, Unparsed: unparsed, InTurn: unparsed}
 				must(t, reader.Follow(t.Context(), schemas.StreamSessions, 0, o, func(batch []schemas.Record) error {
 					got = append(got, batch...)
 					return nil
@@ -75,6 +78,37 @@ func TestBulkEqualsSingleReads(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestInTurnReadsNothingAhead: while a batch is handled, the server has sent no more
+// than that.
+func TestInTurnReadsNothingAhead(t *testing.T) {
+	defer bus.SetBulkLeast(1)()
+	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	c := daemon(t, h)
+	fillWith(t, c, make([]int, 1500)...)
+	own := h.as(embedded.RoleDaemon)
+	nc, err := nats.Connect(own.URL, nats.UserInfo(own.User, own.Password))
+	must(t, err)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	must(t, err)
+	stream, err := js.Stream(t.Context(), string(schemas.StreamSessions))
+	must(t, err)
+	handed := uint64(0)
+	must(t, c.Follow(t.Context(), schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 700, UntilEnd: true, InTurn: true}, func(batch []schemas.Record) error {
+		handed += uint64(len(batch))
+		readers := stream.ListConsumers(t.Context())
+		for reader := range readers.Info() {
+			if reader.Delivered.Consumer != handed {
+				t.Errorf("%d records were sent, and %d handed over", reader.Delivered.Consumer, handed)
+			}
+		}
+		return readers.Err()
+	}))
+	if handed != 1500 {
+		t.Errorf("%d records, want 1500", handed)
 	}
 }
 

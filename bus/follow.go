@@ -46,6 +46,9 @@ type FollowOptions struct {
 	// saves most of the work where few of them are looked at. A record keeps
 	// some of its neighbours in memory then.
 	Unparsed bool
+	// InTurn reads the next batch when fn has returned. Nothing is read ahead, which
+	// takes longer, and leaves other processors to others.
+	InTurn bool
 }
 
 // Follow hands over every record of a stream after a sequence, in order and

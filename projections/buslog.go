@@ -43,7 +43,7 @@ func (l busLog) IDAt(ctx context.Context, s schemas.Stream, seq uint64) (string,
 
 // Follow hands a stream's records to fn in batches, in order, without a gap.
 func (l busLog) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
-	o := bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}
+	o := bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true, InTurn: untilEnd}
 	if untilEnd {
 		return l.conn.Follow(ctx, s, after, o, fn)
 	}

@@ -1,7 +1,6 @@
 package projections
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -38,62 +37,6 @@ func newInterest(types []schemas.Type) interest {
 
 func (in interest) has(t schemas.Type) bool {
 	return in.all || slices.Contains(in.types, t)
-}
-
-// decoded is what a projector reads of a record, or why it cannot be read.
-type decoded struct {
-	record schemas.Record
-	events []schemas.Event
-	err    error
-}
-
-// aheadRecords is how many records are decoded while as many are applied.
-// Decoding takes about as long as applying; fewer records are not worth a
-// goroutine.
-const aheadRecords = 256
-
-// decoded are the records with their events, in order. Of many, the next are
-// decoded while the caller works on these, each after its turn.
-func (in interest) decoded(records []schemas.Record, turn func()) iter.Seq[decoded] {
-	if len(records) <= aheadRecords {
-		return slices.Values(in.decode(records, turn))
-	}
-	return func(yield func(decoded) bool) {
-		parts, done := make(chan []decoded, 1), make(chan struct{})
-		defer close(done)
-		go func() {
-			defer close(parts)
-			for part := range slices.Chunk(records, aheadRecords) {
-				select {
-				case parts <- in.decode(part, turn):
-				case <-done:
-					return
-				}
-			}
-		}()
-		for part := range parts {
-			for _, d := range part {
-				if !yield(d) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (in interest) decode(records []schemas.Record, turn func()) []decoded {
-	out := make([]decoded, 0, len(records))
-	events := make([]schemas.Event, 0, len(records))
-	for _, r := range records {
-		turn()
-		from := len(events)
-		var err error
-		if events, err = in.appendEvents(events, r); err != nil {
-			events = events[:from]
-		}
-		out = append(out, decoded{record: r, events: events[from:], err: err})
-	}
-	return out
 }
 
 // appendEvents decodes a record if the projector reads it, and appends the

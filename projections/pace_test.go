@@ -2,6 +2,7 @@ package projections
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -141,4 +142,49 @@ func (r *Runtime) CaughtUp(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// unwritable is a store without anything in it, that stays so.
+type unwritable struct{ Store }
+
+func (unwritable) Get([]byte) ([]byte, bool, error) { return nil, false, nil }
+func (unwritable) Commit(func(Batch) error) error   { return errUnwritable }
+
+var errUnwritable = errors.New("nothing is written")
+
+// boundless is a log of which nobody knows the end. Who asks is counted.
+type boundless struct {
+	Log
+	asked int
+}
+
+func (l *boundless) Bounds(context.Context, schemas.Stream) (first, last uint64, err error) {
+	l.asked++
+	return 0, 0, errUnwritable
+}
+
+// TestLargeBuildsBeginInOrder: what hooks read is built first, as it stands first, and
+// one that cannot begin holds nobody up.
+func TestLargeBuildsBeginInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &boundless{}
+		r, err := NewRuntime(log, unwritable{}, Options{}, writesLast{}, NewActivity())
+		if err != nil {
+			t.Fatal(err)
+		}
+		second := r.order[1]
+		second.pace.ends = map[schemas.Stream]uint64{second.in.streams[0]: smallBuild + 1}
+		built := make(chan error, 1)
+		go func() { built <- second.build(t.Context(), nil) }()
+		synctest.Wait()
+		if log.asked > 0 {
+			t.Fatal("the second view was built before the first")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go r.order[0].run(ctx)
+		if err := <-built; !errors.Is(err, errUnwritable) || log.asked != 1 {
+			t.Errorf("the second build: %v, and it asked %d times", err, log.asked)
+		}
+		cancel()
+	})
 }

@@ -20,7 +20,9 @@ type runner struct {
 	log   Log
 	store Store
 	q     *quarantine
-	slots chan struct{} // filled by builds at work, of all views
+	slots chan struct{}   // filled by builds at work, of all views
+	after <-chan struct{} // closed when the view before this one need not be waited for
+	begun func()          // says so of this one
 	first *first
 	opt   Options
 
@@ -47,9 +49,9 @@ type runner struct {
 	hurry     chan struct{} // closed when one begins to; nil while nobody lingers
 }
 
-func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan struct{}, f *first, opt Options) *runner {
+func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan struct{}, after <-chan struct{}, begun func(), f *first, opt Options) *runner {
 	return &runner{
-		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, slots: slots, first: f, opt: opt,
+		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, slots: slots, after: after, begun: begun, first: f, opt: opt,
 		state:     Starting,
 		positions: map[schemas.Stream]uint64{},
 		skipped:   map[schemas.Stream]uint64{},
@@ -61,6 +63,7 @@ func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan stru
 func (v *runner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		err := v.cycle(ctx)
+		v.begun()
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -90,6 +93,7 @@ func (v *runner) cycle(ctx context.Context) error {
 			return err
 		}
 	}
+	v.begun()
 	if err := v.serve(); err != nil {
 		return err
 	}
@@ -105,6 +109,11 @@ func (v *runner) build(ctx context.Context, gen *generation) error {
 	if all-applied > smallBuild {
 		v.update(func() { v.queued = true })
 		select {
+		case <-v.after:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
 		case v.slots <- struct{}{}:
 			defer func() { <-v.slots }()
 		case <-ctx.Done():
@@ -112,6 +121,7 @@ func (v *runner) build(ctx context.Context, gen *generation) error {
 		}
 		v.update(func() { v.queued, v.pace.began = false, time.Now() })
 	}
+	v.begun()
 	for _, s := range v.in.streams {
 		if err := v.catchUp(ctx, s, true); err != nil {
 			return err

@@ -61,8 +61,10 @@ type Runtime struct {
 }
 
 // builders bounds how many views with much to read are built at the same time.
-// Each keeps two processors at work, one of them the server's, and holds a batch.
-func builders() int { return max(runtime.GOMAXPROCS(0)/2, 1) }
+// Each keeps one processor at work, its own or the server's, and holds a batch. One is
+// left to others: a request would wait for some milliseconds in each goroutine that
+// hands it on.
+func builders() int { return max(runtime.GOMAXPROCS(0)-1, 1) }
 
 // smallBuild is how many records a view may have to read for it to be built beside
 // all others: rules are wanted before a long log of sessions was read.
@@ -86,6 +88,8 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 	r := &Runtime{log: log, store: store, runners: map[string]*runner{}, ends: ends{log: log}}
 	q := &quarantine{log: log}
 	slots := make(chan struct{}, builders())
+	after := make(chan struct{})
+	close(after)
 	for _, p := range ps {
 		if err := checkProjector(p); err != nil {
 			return nil, err
@@ -96,7 +100,9 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 		if _, err := getJSON(store.Get, activeKey(p.Name()), &manifest{}); err != nil {
 			return nil, fmt.Errorf("projections: open view %s: %w", p.Name(), err)
 		}
-		v := newRunner(p, log, store, q, slots, &r.first, opt)
+		begun := make(chan struct{})
+		v := newRunner(p, log, store, q, slots, after, sync.OnceFunc(func() { close(begun) }), &r.first, opt)
+		after = begun
 		r.runners[p.Name()] = v
 		r.order = append(r.order, v)
 	}

@@ -173,30 +173,29 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 	}
 	turn := gen.batch.turn
 	v.recalls = nil
-	if raw, whole := v.p.(RecordApplier); whole {
-		for _, r := range records {
-			if turn(); ctx.Err() != nil {
-				return at, ctx.Err()
-			}
+	raw, whole := v.p.(RecordApplier)
+	var events []schemas.Event
+	for _, r := range records {
+		if turn(); ctx.Err() != nil {
+			return at, ctx.Err()
+		}
+		if whole {
 			if err := raw.ApplyRecord(gen.batch, r); err != nil {
 				return at, &failure{view: v.p.Name(), event: failedRecord(r), err: err}
 			}
+			continue
 		}
-	} else {
-		for d := range v.in.decoded(records, v.first.turns(len(records))) {
-			if turn(); ctx.Err() != nil {
-				return at, ctx.Err()
+		var undecoded error
+		if events, undecoded = v.in.appendEvents(events[:0], r); undecoded != nil {
+			if err := v.q.keep(ctx, r, undecoded); err != nil {
+				return at, err
 			}
-			if d.err != nil {
-				if err := v.q.keep(ctx, d.record, d.err); err != nil {
-					return at, err
-				}
-				at.Quarantined++
-			}
-			for _, now = range d.events {
-				if err := v.p.Apply(gen.batch, now); err != nil {
-					return at, fail(err)
-				}
+			at.Quarantined++
+			continue
+		}
+		for _, now = range events {
+			if err := v.p.Apply(gen.batch, now); err != nil {
+				return at, fail(err)
 			}
 		}
 	}
