@@ -137,10 +137,10 @@ func (s *search) least() float64 {
 	switch {
 	case s.q.Judged != nil:
 		return d.Line
-	case s.fitted():
-		return s.needs
+	case s.vector == nil:
+		return d.Any
 	}
-	return d.Any
+	return d.Least(s.task)
 }
 
 // tier is that of a rule with such a chance.

@@ -204,9 +204,6 @@ func (s *search) speaksOf(subject string) bool {
 }
 
 const (
-	// followTask is how much a follow-up to a task is one at least, and followNeeds the
-	// least chance of its best rule: many such texts want no rule.
-	followTask, followNeeds = 0.6, 0.35
 	// relatedFrom is the cosine from which a related document says anything.
 	relatedFrom = 0.2
 	// TaskBound is as much a task, or as little, as a text can be.
@@ -251,10 +248,6 @@ func (s *search) decide() {
 		return
 	}
 	s.top, s.task = s.bestCosine(), s.ix.decision.task(s.form, s.vector)
-	s.needs = s.ix.decision.Least(s.task)
-	if s.task < followTask && s.form.follows() && (len(s.noted) > 0 || s.ix.anyGiven(s.shown)) {
-		s.task, s.needs = followTask, min(s.needs, followNeeds)
-	}
 	s.languages, s.named = foldSet(s.q.Languages), language.Named(s.form.words)
 	if s.whole != nil {
 		s.named = s.whole.named

@@ -44,26 +44,3 @@ func TestMatters(t *testing.T) {
 		t.Errorf("a long text has %d parts", len(got))
 	}
 }
-
-// What goes on from a task is given rules where they are likely, and nothing where
-// no task came before; talk is given nothing either way.
-func TestFollowUpsToATask(t *testing.T) {
-	ix := encoderIndex(t)
-	given := []string{"HTTP-HOOK-SIGNATURE-001"}
-	for text, want := range map[string]string{"log it": "SEC-LOG-REDACT-001", "now make it fast, takes 40 min": "PERF-MEASURE-FIRST-001"} {
-		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" {
-			t.Errorf("%q was given, out of nothing\n%s", text, a.Block)
-		}
-		if a := ix.Search(Query{Text: text, Shown: given, BudgetTokens: 150}); !slices.Contains(idsOf(a.Rules), want) {
-			t.Errorf("%q was given\n%s", text, a.Block)
-		}
-	}
-	for _, text := range []string{
-		"this works now", "same here", "and then?", "it works on my machine", "put it back", "now let me think", "i committed it already",
-		"also rename it to Foo", "and the weather?", "what if you are wrong", "leave it like that", "which commit was that?",
-	} {
-		if a := ix.Search(Query{Text: text, Shown: given, BudgetTokens: 150}); a.Block != "" {
-			t.Errorf("%q was given\n%s", text, a.Block)
-		}
-	}
-}

@@ -65,31 +65,6 @@ func formOf(text string) form {
 	return f
 }
 
-// goesOn begin a follow-up, which leaves out what was said before, and pointing are
-// words that stand for it.
-var (
-	goesOn   = wordSet(`and also same now then plus but instead without with again`)
-	pointing = wordSet(`too same it that this them they those these also`)
-	whatOf   = wordSet(`if about`) // follow "what"
-)
-
-// followWords is how many words a follow-up has at most.
-const followWords = 10
-
-// follows says that a text is an order, a complaint or a doubt that goes on from
-// what was said before: "same for the other one", "log it", "what if it runs twice?".
-// By itself it reads like talk.
-func (f form) follows() bool {
-	words := strings.Fields(f.plain)
-	switch {
-	case len(words) < 2 || len(words) > followWords || f.aside || f.chore:
-		return false
-	case goesOn[words[0]] || words[0] == "what" && whatOf[words[1]]:
-		return true
-	}
-	return !f.question && !f.mark && slices.ContainsFunc(words, func(word string) bool { return pointing[word] })
-}
-
 // formParts is how many numbers a form is to the line between tasks and talk, and
 // formScale how much one of them is beside a vector of length one.
 const (

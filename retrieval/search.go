@@ -68,7 +68,6 @@ type search struct {
 	subject   float64
 	top       float64 // the best cosine of the pool
 	task      float64 // how much the text reads like a task
-	needs     float64 // least chance of the best rule for anything to be given
 	form      form
 	languages map[string]bool // of the project and the files at hand
 	subjects  map[string]bool // technologies of theirs
@@ -203,16 +202,6 @@ func (ix *Index) documents(ids []string) map[int32]bool {
 		}
 	}
 	return docs
-}
-
-// anyGiven says whether any of some documents was given for a text, and not always.
-func (ix *Index) anyGiven(docs map[int32]bool) bool {
-	for doc := range docs {
-		if !ix.kinds[doc].always {
-			return true
-		}
-	}
-	return false
 }
 
 // admits tells whether a document that was not found by a candidate search may
