@@ -4,7 +4,6 @@ package confine
 
 import (
 	"bytes"
-	"net/netip"
 	"os"
 	"runtime"
 	"slices"
@@ -458,18 +457,34 @@ func (k *keeper) isDoor(address []byte) bool {
 	return slices.ContainsFunc(bytes.Fields(ports), func(p []byte) bool { return bytes.Equal(p, port) })
 }
 
+// none is the address of nobody, loopback6 that of this machine in IPv6, and mappedPrefix
+// what stands before an address of IPv4 there.
+var (
+	none         [16]byte
+	loopback6    = append(make([]byte, 15), 1)
+	mappedPrefix = append(make([]byte, 10), 0xff, 0xff)
+)
+
 // loopback reports whether an address leads to this machine's own, or to none, which the
 // kernel takes for it.
 func loopback(address []byte) bool {
-	var at netip.Addr
 	switch {
 	case len(address) >= 8 && address[1] == 0 && address[0] == syscall.AF_INET:
-		at, _ = netip.AddrFromSlice(address[4:8])
+		address = address[4:8]
 	case len(address) >= 24 && address[1] == 0 && address[0] == syscall.AF_INET6:
-		at, _ = netip.AddrFromSlice(address[8:24])
+		at := address[8:24]
+		if bytes.Equal(at, loopback6) || bytes.Equal(at, none[:]) {
+			return true
+		}
+		v4, mapped := bytes.CutPrefix(at, mappedPrefix)
+		if !mapped {
+			return false
+		}
+		address = v4
+	default:
+		return false
 	}
-	at = at.Unmap()
-	return at.IsLoopback() || at.IsUnspecified()
+	return address[0] == 127 || bytes.Equal(address, none[:4])
 }
 
 // terminal opens the other end of a terminal that the command made, and answers with it.
