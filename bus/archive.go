@@ -87,7 +87,7 @@ type Archive struct {
 
 // visit is a session's last record in a segment.
 type visit struct {
-	part schemas.RecordsArchived
+	part *schemas.RecordsArchived // one for all sessions in it
 	last uint64
 }
 
@@ -165,7 +165,7 @@ func (a *Archive) add(p schemas.RecordsArchived) {
 	}
 	a.parts = slices.Insert(a.parts, at, p)
 	for _, s := range p.Sessions {
-		places := append(a.places[s.Session], visit{p, s.Last})
+		places := append(a.places[s.Session], visit{&p, s.Last})
 		slices.SortFunc(places, func(v, w visit) int { return cmp.Compare(v.last, w.last) })
 		a.places[s.Session] = places
 	}
@@ -371,7 +371,7 @@ func (a *Archive) visited(of schemas.Aggregate, after uint64) (schemas.RecordsAr
 		}
 		return 1
 	})
-	return places[at].part, places[at].last
+	return *places[at].part, places[at].last
 }
 
 // expected is the expectation that stands for one of an aggregate, where records of

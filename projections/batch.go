@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// cacheBytes bounds what a view keeps of committed values for the next batch.
-// Counters that every event touches then need no read of the store.
-const cacheBytes = 8 << 20
+// buildCache and liveCache bound what a view that is built, and one that serves, keeps of
+// committed values for the next batch. Counters that every event touches then need no read
+// of the store. Few are built at a time, and all of them serve.
+const buildCache, liveCache = 8 << 20, 512 << 10
 
 // batch is the View that Apply gets: the writes since the last commit over the
 // store, with recently used values kept. Nothing else writes these keys, so
@@ -205,21 +206,21 @@ func (b *batch) writeTo(out Batch) error {
 
 // committed keeps the values for the next batch, within bounds, and returns
 // the keys that were written.
-func (b *batch) committed() []string {
+func (b *batch) committed(most int) []string {
 	written := b.dirty
 	for _, name := range written {
 		b.cells[name].dirty = false
 	}
 	b.dirty, b.ordered = make([]string, 0, len(written)), false
-	if b.size > cacheBytes {
-		b.trim()
+	if b.size > most {
+		b.trim(most)
 	}
 	b.round++
 	return written
 }
 
 // trim drops what the last batch did not use, or all if that is still much.
-func (b *batch) trim() {
+func (b *batch) trim(most int) {
 	b.spare = nil
 	for name, c := range b.cells {
 		if c.used != b.round {
@@ -227,7 +228,7 @@ func (b *batch) trim() {
 			delete(b.cells, name)
 		}
 	}
-	if b.size > cacheBytes {
+	if b.size > most {
 		b.cells, b.size = map[string]*cell{}, 0
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -257,6 +258,41 @@ type askedStore struct {
 func (s *askedStore) Get(key []byte) ([]byte, bool, error) {
 	s.asked.Add(1)
 	return s.Store.Get(key)
+}
+
+// hoard writes a value of its own for each event, and reads the one of so many before.
+type hoard struct {
+	tally
+	seen, back int
+}
+
+func (h *hoard) Apply(v projections.View, _ schemas.Event) error {
+	h.seen++
+	_, _, err := v.Get([]byte(strconv.Itoa(h.seen - h.back)))
+	return errors.Join(err, v.Set([]byte(strconv.Itoa(h.seen)), make([]byte, 1000)))
+}
+
+// TestAViewThatServesKeepsLittleOfWhatItWrote: what it keeps of committed values would
+// grow for hours else, to as much as a build may keep, in each view.
+func TestAViewThatServesKeepsLittleOfWhatItWrote(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer func() { _ = s.Close() }()
+	asked, h := &askedStore{Store: s}, &hoard{}
+	r := start(t, l, asked, projections.Options{}, h)
+	for range 300 {
+		prompts(l, 10)
+		r.caughtUp()
+	}
+	for back, kept := range map[int]bool{1: true, 1500: false} {
+		h.back = back
+		before := asked.asked.Load()
+		prompts(l, 1)
+		r.caughtUp()
+		if read := asked.asked.Load() - before; (read == 0) != kept {
+			t.Errorf("%d values ago: %d were read, kept: %t", back, read, kept)
+		}
+	}
+	r.stop()
 }
 
 func TestRelaxedViewsReadAgainWhatTheyKept(t *testing.T) {

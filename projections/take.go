@@ -117,7 +117,10 @@ func (v *runner) commit(ctx context.Context, gen *generation, s schemas.Stream, 
 		return nil, fmt.Errorf("commit %s/%d: %w", s, at.Seq, err)
 	}
 	v.recalls, gen.checkpoints = gen, reached
-	return gen.batch.committed(), nil
+	if v.isServing() {
+		return gen.batch.committed(liveCache), nil
+	}
+	return gen.batch.committed(buildCache), nil
 }
 
 // opening tells a projector that keeps something in memory of a new batch.

@@ -62,8 +62,11 @@ func TestSoak(t *testing.T) {
 			}
 		})
 	}
+	// What never leaves for the archive is told so often at most, however long it takes: of
+	// the bound that has sessions' events leave, that is less than what a person is told of.
+	const kept = 5000
 	tell := func(pause time.Duration, kind string, args ...string) {
-		every(pause, func(i int) {
+		every(max(pause, long/kept), func(i int) {
 			id := kind + "-" + strconv.Itoa(i)
 			now := slices.Clone(args)
 			for i := range now {
@@ -87,7 +90,7 @@ func TestSoak(t *testing.T) {
 	tell(500*time.Millisecond, "emit", "log", "emit", "proposal.made", "--id", "global", "--event-id", "$ID", "--data", `{"proposal_id":"$ID","text":"tests need -race"}`)
 	tell(300*time.Millisecond, "seen", "observe", "--id", "$ID", "[gate=allow] the build $ID needs Go")
 	tell(3*time.Second, "edit", "rule", "edit", "ZOO-SOAK-001", "--file", filepath.Join(k.home, "rule.md"), "--reason", "$ID")
-	every(2*time.Second, func(i int) {
+	every(max(2*time.Second, long/kept), func(i int) {
 		text := fmt.Sprintf("package a\n\n// Zebra%d paints stripes.\nfunc Zebra%d() {}\n", i, i)
 		if err := os.WriteFile(filepath.Join(k.project, fmt.Sprintf("zebra%d.go", i%50)), []byte(text), 0o600); err != nil {
 			t.Error(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
 	"github.com/writbus/writ/schemas/disk"
@@ -28,7 +29,8 @@ Example: WRIT_HOME=~/writ-data writd --durability interval
 `
 
 // run is the program: it takes its world and returns the exit status, 0 after
-// a graceful stop, 1 when it could not serve, 2 for bad flags.
+// a graceful stop, 1 when it could not serve, 2 for bad flags, launch.HeldStatus where
+// another daemon does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && slices.Contains(tools.Names(), args[0]) {
 		return tools.Run(ctx, args, stdout, stderr)
@@ -57,6 +59,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "writd: %v%s\n", err, remedy(err, settings.DataDir))
+		if errors.Is(err, daemon.ErrRunning) {
+			return launch.HeldStatus
+		}
 		return 1
 	}
 	return 0

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// keptSessions bounds the folded states in memory; others are loaded from
-	// their view.
-	keptSessions = 2048
+	// keptSessions bounds the folded states in memory, of up to 25 KiB each where writes
+	// never end; others are loaded from their view.
+	keptSessions = 1024
 	// restingSessions is how many of them stay where nobody asks for any.
 	restingSessions = 64
 )

@@ -41,6 +41,9 @@ var (
 	ErrOldBinary = errors.New("launch: writd is older than writ")
 )
 
+// HeldStatus is the exit status of a daemon that found another in its data folder.
+const HeldStatus = 75
+
 // poll is the pause between looks at a lock or an endpoint. A daemon takes
 // tens of milliseconds to start, so this adds little to a hook's wait and
 // costs little with twenty hooks waiting.
@@ -85,7 +88,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		if !errors.Is(err, filelock.ErrHeld) {
 			return config.Endpoint{}, fmt.Errorf("launch: %w. Make room there, make it writable for you, or set WRIT_HOME to another folder", err)
 		}
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, o); err != nil {
 			return config.Endpoint{}, err
 		}
 		if at, err := answering(ctx, o); settled(err) {
@@ -113,11 +116,11 @@ func startLocked(ctx context.Context, o Options) (config.Endpoint, error) {
 			return at, err
 		}
 	}
-	child, err := spawn(binary, o)
-	if err != nil {
-		return config.Endpoint{}, err
+	for {
+		if at, err = spawn(ctx, binary, o); !errors.Is(err, config.ErrNoDaemon) {
+			return at, err
+		}
 	}
-	return child.await(ctx, o)
 }
 
 func answering(ctx context.Context, o Options) (config.Endpoint, error) {
@@ -157,10 +160,16 @@ func patient(probe func(context.Context, config.Endpoint) error) func(context.Co
 	}
 }
 
-func pause(ctx context.Context) error {
+// pause ends with the context's error, as ErrElsewhere where another daemon still starts or
+// ends.
+func pause(ctx context.Context, o Options) error {
 	select {
 	case <-ctx.Done():
-		return fmt.Errorf("launch: waiting for the daemon: %w", context.Cause(ctx))
+		err := fmt.Errorf("launch: waiting for the daemon: %w", context.Cause(ctx))
+		if held(o) {
+			err = fmt.Errorf("%w: %w", ErrElsewhere, err)
+		}
+		return err
 	case <-time.After(poll):
 		return nil
 	}
@@ -217,29 +226,29 @@ type daemon struct {
 	offset int64 // where this start's part of the log begins
 }
 
-func spawn(binary string, o Options) (*daemon, error) {
+// spawn starts a daemon and waits for it, or for another that it met: config.ErrNoDaemon
+// says that such a one has ended.
+func spawn(ctx context.Context, binary string, o Options) (at config.Endpoint, err error) {
 	d := &daemon{log: config.Layout{Root: o.DataDir}.DaemonLog(), ended: make(chan error, 1)}
 	if err := os.MkdirAll(filepath.Dir(d.log), 0o700); err != nil {
-		return nil, fmt.Errorf("launch: %w. Where a file lies in its place, move %s away", err, filepath.Dir(d.log))
+		return at, fmt.Errorf("launch: %w. Where a file lies in its place, move %s away", err, filepath.Dir(d.log))
 	}
 	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("launch: %w", err)
+		return at, fmt.Errorf("launch: %w", err)
 	}
 	defer func() { _ = log.Close() }()
-	if info, err := log.Stat(); err == nil {
-		d.offset = info.Size()
-	}
+	d.offset, _ = log.Seek(0, io.SeekEnd) // else its last words are looked for in all of it
 	cmd := exec.Command(binary)
 	cmd.Dir = o.DataDir
 	cmd.Env = DaemonVars(o.Vars, o.DataDir)
 	cmd.Stdout, cmd.Stderr = log, log
 	Detach(cmd)
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("launch: %s: %w", binary, err)
+		return at, fmt.Errorf("launch: %s: %w", binary, err)
 	}
 	go func() { d.ended <- cmd.Wait() }()
-	return d, nil
+	return d.await(ctx, o)
 }
 
 // DaemonVars is the environment of a daemon of a data directory. What an
@@ -265,7 +274,7 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 		case end := <-d.ended:
 			// Another daemon, still recovering its log, may hold the data: it
 			// is the one to wait for, unless it has refused who asks.
-			if !filelock.Held(config.Layout{Root: o.DataDir}.Lock()) {
+			if exit := (*exec.ExitError)(nil); !held(o) && !(errors.As(end, &exit) && exit.ExitCode() == HeldStatus) {
 				return config.Endpoint{}, d.death(o.DataDir, end)
 			}
 			if errors.Is(err, bus.ErrBadCredentials) {
@@ -274,13 +283,17 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 			d.ended = nil
 		default:
 		}
-		if err := pause(ctx); err != nil && d.ended == nil {
-			return config.Endpoint{}, fmt.Errorf("%w: %w", ErrElsewhere, err)
-		} else if err != nil {
+		if d.ended == nil && !held(o) {
+			return at, config.ErrNoDaemon // what held the data was ending
+		}
+		if err := pause(ctx, o); err != nil {
 			return config.Endpoint{}, err
 		}
 	}
 }
+
+// held says whether a daemon has the data folder.
+func held(o Options) bool { return filelock.Held(config.Layout{Root: o.DataDir}.Lock()) }
 
 // daemonSays stands before the reason that ended a daemon.
 const daemonSays = "writd: "
@@ -304,10 +317,7 @@ func (d *daemon) lastWords() string {
 	}
 	const most = 4 << 10
 	from := max(d.offset, info.Size()-most)
-	raw, err := io.ReadAll(io.NewSectionReader(file, from, info.Size()-from))
-	if err != nil {
-		return ""
-	}
+	raw, _ := io.ReadAll(io.NewSectionReader(file, from, info.Size()-from)) // what can be read of it
 	text := strings.TrimSpace(string(raw))
 	start := strings.LastIndex("\n"+text, "\n"+daemonSays)
 	if start < 0 {

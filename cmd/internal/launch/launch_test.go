@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // The test's own binary plays the daemon when this variable says how.
@@ -32,6 +33,16 @@ func TestMain(m *testing.M) {
 	case "point":
 		fmt.Fprintln(os.Stderr, "something before\nwritd: the settings are wrong:\n> 1 | x: {\n         ^")
 		os.Exit(3)
+	case "follow":
+		// It refuses to start while another daemon holds the data folder, then serves.
+		lock, err := filelock.Take(config.Layout{Root: os.Getenv("WRIT_HOME")}.Lock())
+		if err != nil {
+			err = os.WriteFile(filepath.Join(os.Getenv("WRIT_HOME"), "refused"), nil, 0o600)
+			fmt.Fprintln(os.Stderr, "writd: another holds it", err)
+			os.Exit(HeldStatus)
+		}
+		defer lock.Release()
+		serve()
 	case "mute":
 		// It announces itself and answers nobody.
 		err := config.WriteEndpoint(os.Getenv("WRIT_HOME"), config.Endpoint{URL: "127.0.0.1:1", PID: os.Getpid()})
@@ -158,7 +169,7 @@ func TestADaemonThatIsGoneIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dial(ctx, first) == nil {
-		if err := pause(ctx); err != nil {
+		if err := pause(ctx, o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -168,6 +179,59 @@ func TestADaemonThatIsGoneIsStartedAgain(t *testing.T) {
 	}
 	if second.PID == first.PID || len(starts(t, o)) != 2 {
 		t.Errorf("first %+v, second %+v", first, second)
+	}
+}
+
+// TestADaemonFollowsOneThatEnds: whoever starts one while another still ends waits for
+// that and starts it then, whether that one ends at once or a while after it was met. It
+// once waited for the one that ended to answer, and kept all others from starting any.
+func TestADaemonFollowsOneThatEnds(t *testing.T) {
+	for _, looks := range []int{0, 5} {
+		o := play(t, "follow")
+		gone := config.Endpoint{URL: "127.0.0.1:1"} // asked while it is waited for
+		if err := errors.Join(os.MkdirAll(o.DataDir, 0o700), config.WriteEndpoint(o.DataDir, gone)); err != nil {
+			t.Fatal(err)
+		}
+		ending, err := filelock.Take(config.Layout{Root: o.DataDir}.Lock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Probe = func(ctx context.Context, at config.Endpoint) error {
+			if _, err := os.Stat(filepath.Join(o.DataDir, "refused")); err == nil {
+				if looks--; looks == -1 {
+					ending.Release()
+				}
+			}
+			return dial(ctx, at)
+		}
+		if _, err := Start(within(t, time.Minute), o); err != nil {
+			t.Fatal(err)
+		}
+		if lines := starts(t, o); len(lines) != 1 {
+			t.Errorf("%d daemons were started: %v", len(lines), lines)
+		}
+	}
+}
+
+// TestWhatIsWaitedForIsSaid: one that still ends is told of as what it is, also to who
+// waits for another that starts one.
+func TestWhatIsWaitedForIsSaid(t *testing.T) {
+	o := play(t, "follow")
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"daemon.lock", "start.lock"} {
+		lock, err := filelock.Take(filepath.Join(o.DataDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Release()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := errors.New("long enough")
+		time.AfterFunc(100*time.Millisecond, func() { cancel(cause) })
+		if _, err := Start(ctx, o); !errors.Is(err, ErrElsewhere) || !errors.Is(err, cause) {
+			t.Errorf("%s is held: %v", name, err)
+		}
 	}
 }
 

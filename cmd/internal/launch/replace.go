@@ -6,22 +6,20 @@ import (
 	"os/exec"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/schemas/filelock"
 )
 
 // replace ends an older daemon so that the writd that was found can take its
 // place. goesOn says that the daemon stays, since that writd is no newer or this
 // program may not end it, and answers.
 func replace(ctx context.Context, o Options, at config.Endpoint, binary string) (goesOn bool, err error) {
-	held := config.Layout{Root: o.DataDir}.Lock()
-	if !filelock.Held(held) {
+	if !held(o) {
 		return false, nil // it ended by itself
 	}
 	version, protocol := binaryVersion(ctx, binary)
 	newer := at.Older(version, protocol)
 	if newer && o.Stop != nil && o.Stop(ctx, at) == nil {
-		for filelock.Held(held) {
-			if err := pause(ctx); err != nil {
+		for held(o) {
+			if err := pause(ctx, o); err != nil {
 				return false, err
 			}
 		}

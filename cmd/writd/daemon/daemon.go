@@ -124,6 +124,21 @@ type Daemon struct {
 
 	warnMu   sync.Mutex
 	warnings []string
+
+	stopping time.Time // zero while it serves
+	slowest  string    // what took longest to stop, and how long
+	took     time.Duration
+}
+
+// timed is what stops a part, which the log names where none took longer.
+func timed(d *Daemon, part string, stop func()) func() {
+	return func() {
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took >= d.took {
+			d.slowest, d.took = part, took
+		}
+	}
 }
 
 // now is the one clock of the daemon: what is decided from it travels as data.
@@ -170,7 +185,12 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err != nil {
 		return false, err
 	}
-	defer release()
+	defer func() {
+		if !d.stopping.IsZero() {
+			logger.Info("stopped", "took", time.Since(d.stopping).String(), "slowest", d.slowest, "which", d.took.String())
+		}
+		release()
+	}()
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
 		return false, err
@@ -182,31 +202,31 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err != nil {
 		return false, err
 	}
-	defer closeBus()
+	defer timed(d, "log", closeBus)()
 	closeViews, err := d.openViews(ctx)
 	if err != nil {
 		return false, err
 	}
-	defer closeViews()
+	defer timed(d, "views", closeViews)()
 	if err := closeLost(ctx, d); err != nil {
 		return false, err
 	}
 	stopRules := d.rules.Begin(ctx)
-	defer func() { err = errors.Join(err, stopRules()) }()
+	defer timed(d, "rules", func() { err = errors.Join(err, stopRules()) })()
 	if d.audit, err = d.openAudit(); err != nil {
 		return false, err
 	}
 	if err := d.audit.Acknowledge(ctx, d.layout.Restored(), d.log); err != nil {
 		return false, err
 	}
-	defer d.audit.Begin(ctx)()
+	defer timed(d, "audit", d.audit.Begin(ctx))()
 	stopTeam, err := beginTeam(ctx, d)
 	if err != nil {
 		return false, err
 	}
-	defer stopTeam()
-	defer beginArchive(ctx, d)()
-	defer d.beginResting(ctx)()
+	defer timed(d, "hub", stopTeam)()
+	defer timed(d, "archive", beginArchive(ctx, d))()
+	defer timed(d, "rest", d.beginResting(ctx))()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(confine.Doors(s.DataDir)), 0o700), doors(s)("")); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
@@ -215,9 +235,9 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer stopServices()
-	defer d.beginProbes(ctx)()
-	defer d.turn.Close()
-	defer d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) })()
+	defer timed(d, "probes", d.beginProbes(ctx))()
+	defer timed(d, "turns", d.turn.Close)()
+	defer timed(d, "backups", d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) }))()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
@@ -230,8 +250,8 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err != nil {
 		return false, err
 	}
-	defer overHTTP.Stop()
-	defer d.pages.stop()
+	defer timed(d, "http hooks", overHTTP.Stop)()
+	defer timed(d, "pages", d.pages.stop)()
 	d.endpoint.PID, d.endpoint.Version, d.endpoint.Protocol, d.endpoint.Started = os.Getpid(), config.Version, config.Protocol, d.started
 	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
 		return false, err
@@ -250,6 +270,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		go e.Warm() // the first prompt would wait for it
 	}
 	<-ctx.Done()
+	d.stopping = time.Now()
 	logger.Info("stopping")
 	return d.again.Load(), nil
 }

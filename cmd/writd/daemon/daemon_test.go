@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -712,5 +713,21 @@ func TestDataDirProblemsAreNamed(t *testing.T) {
 	err := Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) {})
 	if !errors.Is(err, ErrDataDir) || !strings.Contains(err.Error(), "WRIT_HOME") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAStopSaysWhatItWaitedFor: a slow one is understood from the daemon's log.
+func TestAStopSaysWhatItWaitedFor(t *testing.T) {
+	settings := config.DefaultSettings()
+	settings.DataDir, settings.Durability, settings.MemoryLimit = t.TempDir(), "interval", 0
+	settings.ShippedRules, settings.Embedder = false, "static"
+	ctx, cancel := context.WithCancel(t.Context())
+	var said bytes.Buffer
+	if err := Run(ctx, settings, slog.New(slog.NewTextHandler(&said, nil)), func(string) { cancel() }); err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(said.String(), "msg=stopping")
+	if _, last, _ := strings.Cut(after, "msg=stopped took="); !strings.Contains(last, "slowest=") || strings.Contains(last, "slowest=\"\"") || strings.Count(last, "\n") != 1 {
+		t.Errorf("it says %q", after)
 	}
 }

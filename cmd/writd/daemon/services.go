@@ -33,7 +33,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		}
 	}()
 	stopReading, stopMemory := d.memory.Begin(ctx)
-	stops = append(stops, stopMemory, d.files.Begin(ctx), stopReading)
+	stops = append(stops, timed(d, "memory", stopMemory), timed(d, "files", d.files.Begin(ctx)), timed(d, "transcripts", stopReading))
 	stopAgents, err := d.beginAgents(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		stopAgents()
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
-	stops = append(stops, stopSharing)
+	stops = append(stops, timed(d, "sharing", stopSharing))
 	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: func(page string) (schemas.DashReply, error) { return d.link(page, false) }, Origin: d.pages.origin})
 	d.gates = session.NewService(d.sessions, passkeys)
 	shut, err := bus.Serve(ctx, []*bus.Conn{d.services, d.confined}, bus.Service{
@@ -70,12 +70,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}
 	return func() {
 		defer unwind()
-		stopAgents() // what follows their runs is answered, and then stops
+		timed(d, "agents", stopAgents)() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget/2)
 		defer cancel()
-		if err := shut(ctx); err != nil {
-			d.logger.Error("stop the services", "error", err)
-		}
+		timed(d, "services", func() {
+			if err := shut(ctx); err != nil {
+				d.logger.Error("stop the services", "error", err)
+			}
+		})()
 	}, nil
 }
 

@@ -83,7 +83,7 @@ func Explain(what string, err error) error {
 		_, f.Why, _ = strings.Cut(OneLine(err.Error()), ": ")
 	case errors.Is(err, launch.ErrElsewhere):
 		f.Why = "another process holds the data folder, and does not answer here"
-		f.Todo = "It may still be starting, or stand still: `writ down` says which. Else its daemon runs in another container or on another machine: work there, or end it there."
+		f.Todo = "It may still be starting or ending, or stand still: `writ down` says which. Else its daemon runs in another container or on another machine: work there, or end it there."
 	case errors.Is(err, config.ErrNoDaemon):
 		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
 	case errors.Is(err, errConfined):

@@ -87,10 +87,7 @@ func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
 	return downReply{Stopped: true, PID: at.PID}, nil
 }
 
-// stillThere says whether the daemon has withdrawn its announcement and ended.
-// A daemon that is this process's own child stays a process until it is waited
-// for, so the announcement is asked first.
-// started reaches the daemon, once it answers where it is just starting.
+// started reaches the daemon, once it answers where it is just starting, and none once one that was ending has.
 func started(ctx context.Context, a *app, dataDir string) (s client.Service, at config.Endpoint, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
 	defer cancel()
@@ -101,12 +98,15 @@ func started(ctx context.Context, a *app, dataDir string) (s client.Service, at 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, at, fmt.Errorf("%w: it is starting, or stands still", launch.ErrElsewhere)
+			return nil, at, fmt.Errorf("%w: it is starting or ending, or stands still", launch.ErrElsewhere)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
+// stillThere says whether the daemon has withdrawn its announcement and ended.
+// A daemon that is this process's own child stays a process until it is waited
+// for, so the announcement is asked first.
 func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
 	now, err := config.ReadEndpoint(dataDir)
 	if err == nil && now.PID == at.PID {
