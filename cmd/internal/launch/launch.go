@@ -117,7 +117,7 @@ func startLocked(ctx context.Context, o Options) (config.Endpoint, error) {
 		}
 	}
 	for {
-		if at, err = spawn(ctx, binary, o); !errors.Is(err, config.ErrNoDaemon) {
+		if at, err = spawn(ctx, binary, o); !errors.Is(err, config.ErrNoDaemon) || ctx.Err() != nil {
 			return at, err
 		}
 	}
