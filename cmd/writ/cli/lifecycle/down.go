@@ -87,9 +87,6 @@ func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
 	return downReply{Stopped: true, PID: at.PID}, nil
 }
 
-// stillThere says whether the daemon has withdrawn its announcement and ended.
-// A daemon that is this process's own child stays a process until it is waited
-// for, so the announcement is asked first.
 // started reaches the daemon, once it answers where it is just starting.
 func started(ctx context.Context, a *app, dataDir string) (s client.Service, at config.Endpoint, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)
@@ -107,6 +104,9 @@ func started(ctx context.Context, a *app, dataDir string) (s client.Service, at 
 	}
 }
 
+// stillThere says whether the daemon goes on: whether it has neither withdrawn its
+// announcement nor ended. One that is this process's own child stays a process until it
+// is waited for, so the announcement is asked first.
 func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
 	now, err := config.ReadEndpoint(dataDir)
 	if err == nil && now.PID == at.PID {
