@@ -98,7 +98,10 @@ func started(ctx context.Context, a *app, dataDir string) (s client.Service, at 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, at, fmt.Errorf("%w: it is starting, or stands still", launch.ErrElsewhere)
+			return nil, at, &client.Fault{
+				What: "stop the daemon", Why: "another process holds the data folder, " + dataDir + ", and does not answer here",
+				Todo: "Ask again in a moment, for it may be starting. Else its daemon runs in another container or on another machine: end it there.",
+			}
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
