@@ -1,11 +1,39 @@
 package enforcement
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
 )
+
+// TestVerifyingIsWhole: a list of verifying.txt with another name would be of nothing.
+func TestVerifyingIsWhole(t *testing.T) {
+	var named []string
+	for line := range strings.Lines(verifyingText) {
+		if name, is := strings.CutSuffix(strings.TrimSpace(line), ":"); is {
+			named = append(named, name)
+		}
+	}
+	known := verifying()
+	if want := []string{"tests", "checks", "tests by operand", "checks by operand", "targets"}; !slices.Equal(named, want) {
+		t.Errorf("it has the lists %q, not %q", named, want)
+	}
+	for i, list := range []map[string]bool{known.tests, known.checks, known.testOperands, known.checkOperands, known.targets} {
+		if len(list) == 0 {
+			t.Errorf("the list %q is empty", named[i])
+		}
+		for word := range list {
+			if by := strings.HasSuffix(named[i], "by operand"); by != (strings.Count(word, "/") == 1) || strings.ContainsAny(word, ",;:") {
+				t.Errorf("%s has %q", named[i], word)
+			}
+			if known.testOperands[word] && known.checkOperands[word] || known.tests[word] && known.checks[word] {
+				t.Errorf("%q both tests and checks", word)
+			}
+		}
+	}
+}
 
 func TestWhatVerifies(t *testing.T) {
 	for command, want := range map[string]string{

@@ -153,7 +153,7 @@ func (d *document) find(name string) (*section, *Problem) {
 
 func (d *document) absent(name string) *Problem {
 	for _, f := range d.fenced {
-		if f.name == name {
+		if f.name == name || meant[name].MatchString(f.name) {
 			return &Problem{Code: SectionInCodeFence, Section: name, Line: f.line, Text: fmt.Sprintf(
 				"the heading `## %s` stands only inside a code fence. Take the section out of the fence.", name)}
 		}

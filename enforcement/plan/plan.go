@@ -3,9 +3,9 @@
 //
 // A plan is Markdown (CommonMark with tables and task lists) with the four
 // level-two headings Files, Analysis, Rules Applied and Capabilities, or such as can
-// mean nothing else, each once and each with content of its own. It is parsed, not searched: a heading in a
-// quote, a list, a comment or a fence is no section, and both heading forms
-// count.
+// mean nothing else, each once and each with content of its own. It is parsed, not
+// searched: a heading in a quote, a list, a comment or a fence is no section, and both
+// heading forms count.
 //
 // Guarantees: every problem is reported at once, ordered by line; one section
 // that is missing, duplicated, empty or a placeholder yields exactly that one

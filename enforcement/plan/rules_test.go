@@ -142,6 +142,7 @@ func TestHeadings(t *testing.T) {
 		{"seven marks short", "##Files\n`a.go`\n\n" + rest, "missing_section:Files"},
 		{"fenced in a list", "- x\n  ```\n  ## Files\n  ```\n\n" + rest, "section_in_code_fence:Files"},
 		{"fenced as setext", "```\nFiles\n---\n```\n\n" + rest, "section_in_code_fence:Files"},
+		{"fenced by other words", "```\n## Files to change\n```\n\n" + rest, "section_in_code_fence:Files"},
 		{"quoted in a fence", "```\n> ## Files\n```\n\n" + rest, "missing_section:Files"},
 		{"level one ends a section", "## Files\n# Other\n`a.go`\n\n" + rest, "empty_section:Files"},
 		{"duplicate empty", "## Files\n## Files\n" + rest, "duplicate_section:Files"},

@@ -3,6 +3,7 @@ package corpus
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -201,5 +202,44 @@ func TestLoadAnyKnowsTheStore(t *testing.T) {
 	}
 	if len(files) != 2 || len(files[0].Rule.Edges) != 2 || len(files[1].Rule.Edges) != 1 {
 		t.Errorf("%+v", files)
+	}
+}
+
+// TestLegacyIsWhole: a misspelt word of legacy.txt would put what a node has nowhere.
+func TestLegacyIsWhole(t *testing.T) {
+	is := func(path string) bool {
+		key, rest, nested := strings.Cut(path, ".")
+		f, found := fieldOf(fields, key)
+		if _, has := fieldOf(f.sub, rest); nested {
+			return found && has
+		}
+		return found || path == bodyKey
+	}
+	lines := 0
+	for line := range strings.Lines(legacyText) {
+		if strings.Contains(line, ": ") && !strings.HasPrefix(line, "#") {
+			lines += len(strings.Fields(line[strings.Index(line, ": "):])) - 1
+		}
+	}
+	for own, of := range legacyOf() {
+		if own != ofAll && !slices.Contains(schemas.NodeTypes(), own) {
+			t.Errorf("no nodes are of the type %q", own)
+		}
+		for name, place := range of.places {
+			lines--
+			if kind := strings.TrimLeft(place, "<-> "); !is(place) && (kind == place || !slices.Contains(EdgeTypes(), kind)) {
+				t.Errorf("%s: %s belongs at %q", own, name, place)
+			}
+		}
+		for _, f := range of.fills {
+			for _, path := range append([]string{f.path}, f.from...) {
+				if !is(path) || len(f.from) == 0 {
+					t.Errorf("%s: %s is filled in from %q", own, f.path, f.from)
+				}
+			}
+		}
+	}
+	if lines != 0 || len(legacyOf()) < 2 {
+		t.Errorf("%d names are there twice, in %d paragraphs", lines, len(legacyOf()))
 	}
 }

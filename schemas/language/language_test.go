@@ -1,6 +1,7 @@
 package language
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,35 @@ func TestNamedIn(t *testing.T) {
 func TestTechnologies(t *testing.T) {
 	if got := Technologies("rename the kafka consumers of our react app for s3"); got != "kafka consumers react s3" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSubjectsAreWhole: a misspelt word of subjects.txt would take a list away, and a
+// name that two have would be of one alone.
+func TestSubjectsAreWhole(t *testing.T) {
+	for line := range strings.Lines(subjectsText) {
+		key, list, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
+		if found && !strings.HasPrefix(key, "#") && !strings.HasPrefix(key, " ") && (!slices.Contains([]string{"words", "libraries", "files"}, key) || list == "") {
+			t.Errorf("no list is called %q", key)
+		}
+	}
+	names := 0
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(subjectsText, "\r", ""), "\n\n") {
+		if first, _, _ := strings.Cut(paragraph, "\n"); !strings.HasPrefix(first, "#") {
+			names += strings.Count(first, ",") + 1
+		}
+	}
+	if all := subjects(); len(all.called) != names || len(all.byName) == 0 {
+		t.Errorf("%d names for %d subjects, %d of them different", names, len(all.byName), len(all.called))
+	}
+	for name, s := range subjects().byName {
+		if len(s.Words) == 0 || len(s.Libraries)+len(s.Files) == 0 {
+			t.Errorf("%s cannot be told", name)
+		}
+		for _, one := range slices.Concat([]string{name}, s.Words, s.Libraries, s.Files) {
+			if one == "" || one != strings.TrimSpace(one) || strings.ContainsAny(one, ",:#") || strings.Contains(one, "  ") {
+				t.Errorf("%s has %q", name, one)
+			}
+		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package integration tells tests that start many processes or try many cases whether all of them run,
-// as in .ci/run, or the few that stand for the others, as in a plain go test ./...
+// Package integration tells tests that start many processes or try many cases whether
+// all of them run, as in .ci/run, or the few that stand for the others, as in a plain
+// go test ./...
 package integration
 
 import (

@@ -98,15 +98,18 @@ func started(ctx context.Context, a *app, dataDir string) (s client.Service, at 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, at, fmt.Errorf("%w: it is starting or ending, or stands still", launch.ErrElsewhere)
+			return nil, at, &client.Fault{
+				What: "stop the daemon", Why: "another process holds the data folder, " + dataDir + ", and does not answer here",
+				Todo: "Ask again in a moment, for it may be starting or ending. Else its daemon runs in another container or on another machine: end it there.",
+			}
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
-// stillThere says whether the daemon has withdrawn its announcement and ended.
-// A daemon that is this process's own child stays a process until it is waited
-// for, so the announcement is asked first.
+// stillThere says whether the daemon goes on: whether it has neither withdrawn its
+// announcement nor ended. One that is this process's own child stays a process until it
+// is waited for, so the announcement is asked first.
 func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
 	now, err := config.ReadEndpoint(dataDir)
 	if err == nil && now.PID == at.PID {
