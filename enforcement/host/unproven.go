@@ -27,7 +27,8 @@ var (
 	lookedAt = words(`log logs hover definition definitions declaration references implementation implementations diagnostics symbols screenshot snapshot
 		history messages requests info status version versions schema schemas docs documentation help outline overview tree diff hierarchy problems usages callers sequentialthinking details indexes blame context size stats usage routes`)
 	wholeNames = words(`open_nodes ask_question start_search stop_search convert_time initial_instructions check_onboarding_performed read_query hget hgetall lrange smembers zrange scan_keys next_task tavily_extract scrape`)
-	asksBySQL  = words(`execute_sql run_sql`) // they do what the statement says, which is read
+	asksBySQL  = words(`execute_sql run_sql`) // they do what the statement says, which is read, where it is all they are given
+	statedTo   = words(`database db schema catalog project branch region warehouse dialect connection limit max_rows timeout params parameters`)
 	// writes are never part of a reading name.
 	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
 		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
@@ -88,7 +89,7 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why, hol
 	}
 	tool := nameWords(name)
 	in := argument{tool: tool, server: append(serverWords(name), nameWords(c.Server)...)}
-	byName := !readingName(tool, in.server) && !asksBySQL[strings.Join(tool, "_")]
+	byName := !readingName(tool, in.server) && !(asksBySQL[strings.Join(tool, "_")] && statesAll(input))
 	in.reads, in.host = !byName, !c.FromServer
 	switch {
 	case c.Shell != nil:
@@ -114,10 +115,37 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why, hol
 		return "its name does not say that it only reads", name
 	}
 	why = in.of(input)
-	if odd, rest := in.odd(input); why != "" && len(odd) > 0 && in.of(rest) == "" {
+	if odd, rest := in.odd(input); why != "" && len(odd) > 0 && in.of(rest) == "" && !namesPath(rest) {
 		holds = name + " with " + strings.Join(odd, ", ")
 	}
 	return why, holds
+}
+
+// statesAll reports whether all that an input says is a statement, and what it is put to.
+func statesAll(input map[string]json.RawMessage) bool {
+	stated := false
+	for key := range input {
+		key = keyWords(key)
+		stated = stated || queryNames[key]
+		if !queryNames[key] && !statedTo[key] && !identity[key[strings.LastIndexByte(key, '_')+1:]] {
+			return false
+		}
+	}
+	return stated
+}
+
+// namesPath reports whether an input names what may be a file: a yes to a deed on one is
+// none to the same on others.
+func namesPath(input map[string]json.RawMessage) bool {
+	for key, raw := range input {
+		var value any
+		_ = json.Unmarshal(raw, &value)
+		text, is := value.(string)
+		if has(keyWords(key), places) || is && aPath.MatchString(text) || len(pathsIn(nil, value, 0)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // symbolWide names tools that write more files than they name.

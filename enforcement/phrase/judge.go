@@ -40,7 +40,8 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 		}
 	}
 	if first < 0 && len(parts) > 1 && parts[0].weight == 2 && !parts[0].sentence.cited && t.sentences[len(t.sentences)-1].end != '?' {
-		return Judgement{Reason: Beside, Left: parts[1].clause.String()} // a go-ahead, and something that is none
+		at := max(1, slices.IndexFunc(parts, func(p part) bool { return p.weight == 0 }))
+		return Judgement{Reason: Beside, Left: parts[at].clause.String()} // a go-ahead, and something that is none
 	}
 	if first < 0 {
 		return Judgement{Reason: NoWording}

@@ -133,6 +133,15 @@ func TestGoAheads(t *testing.T) {
 	}
 }
 
+// TestWhatIsBesideAGoAheadIsNoGoAhead: the user is told what kept theirs from counting.
+func TestWhatIsBesideAGoAheadIsNoGoAhead(t *testing.T) {
+	for prompt, want := range map[string]string{"go ahead, thanks; also fix the typo": "also fix the typo", "ja, mach es, aber ohne Tests": "aber ohne tests", "ok but why": "why"} {
+		if got := Judge(prompt, Plan, Phrases{}); got.Reason != Beside || got.Left != want {
+			t.Errorf("%q: %+v, want %q", prompt, got, want)
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		gate         Gate

@@ -226,7 +226,7 @@ func mayTake(option arg, others []arg) bool {
 }
 
 // flagsAlone are options that stand before subcommands of many programs, and take nothing.
-var flagsAlone = setOf(`-a -d -g -h -q -r -s -v -vv -vvv -D -V --all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
+var flagsAlone = setOf(`-a -d -g -h -q -qq -r -s -v -vv -vvv -D -V --all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
 	--locked --long --offline --parseable --plain --production --quiet --recursive --remote --require-virtualenv --reverse --silent --stats --syslog --system --tls
 	--tlsverify --transient-store --user --value --verbose --version --warnings-as-errors --workspaces`)
 

@@ -50,7 +50,7 @@ var ownCases = []ownCase{
 	r("gh issue create --title x --body \"$(cat <<'EOF'\necho hi > out.txt\nrm -rf src\nEOF\n)\""),
 	r("go build -o /dev/null ./..."), r("zip -sf archive.zip"), r("zip -sf archive.zip notes.txt"), r("zip -su -r x.zip ."),
 	r("bash -n scripts/write.sh"),
-	r("command -v node && node --version; npm ls --depth=0"), r("npm -g ls; npm -s ls x; pnpm -r list; pip -q list"),
+	r("command -v node && node --version; npm ls --depth=0"), r("npm -g ls; npm -s ls x; pnpm -r list; pip -q list; apt -qq list vim"),
 	r("python3 -m json.tool config.json"),
 	r("test -z \"$(gofmt -l .)\""),
 	r("[ \"$(git rev-parse HEAD)\" = abc ] && echo same"),

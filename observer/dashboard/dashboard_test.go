@@ -200,6 +200,24 @@ func TestLeavingEndsTheVisit(t *testing.T) {
 	}
 }
 
+// TestAnotherTabLeavesTheFirstIn: a browser has one cookie for all of its tabs, and each
+// tab the key that it was handed.
+func TestAnotherTabLeavesTheFirstIn(t *testing.T) {
+	x := open(t).enter()
+	first := x.key
+	if status, _, _ := x.enter().send(http.MethodGet, "/api/sessions", "", nil); status != http.StatusOK {
+		t.Errorf("the second tab: %d", status)
+	}
+	second := x.key
+	x.key = first
+	if status, _, _ := x.send(http.MethodGet, "/api/sessions", "", nil); status != http.StatusOK {
+		t.Errorf("the first tab: %d", status)
+	}
+	if x.reads = true; x.enter().key == second || x.key == "" {
+		t.Error("a reader is handed the key of one who acts")
+	}
+}
+
 // TestACookieAloneReachesNothing: a browser sends the cookies of localhost to whatever
 // listens at any of its ports, so that an agent's server is shown a visit's.
 func TestACookieAloneReachesNothing(t *testing.T) {

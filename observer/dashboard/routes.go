@@ -60,7 +60,7 @@ func (s *Server) handler() http.Handler {
 			// Passkeys know the dashboard by a name, and an address is none.
 			http.Redirect(w, r, s.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		case r.URL.Path == "/" && r.URL.Query().Has("ticket"):
-			s.enter(w, r, in)
+			s.enter(w, r, visit, in)
 		case !in:
 			h.Set("Content-Type", "text/html; charset=utf-8")
 			w.WriteHeader(http.StatusUnauthorized)
@@ -82,9 +82,10 @@ const stranger = `<!doctype html><html lang="en"><meta charset="utf-8"><meta nam
 <title>Writ</title><body><h1>Writ</h1><p>This link has been used, has expired, or never was one. Run <code>writ dash</code> in a terminal for a new one.</p></body></html>
 `
 
-// enter takes a ticket and lets the browser in, which may be in already.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request, in bool) {
-	visit, p, ok := s.doors.admit(r.URL.Query().Get("ticket"))
+// enter takes a ticket and lets the browser in, which may be in already: then the tabs
+// that it has go on.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request, already pass, in bool) {
+	visit, p, ok := s.doors.admit(r.URL.Query().Get("ticket"), already)
 	switch {
 	case ok:
 		http.SetCookie(w, &http.Cookie{

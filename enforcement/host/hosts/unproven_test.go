@@ -211,6 +211,12 @@ func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
 		{"mcp__supabase__execute_sql", `{"project_id":"p","query":"select f(a) from b"}`, "given"},
 		{"mcp__x__run_sql", `{"query":"drop table b"}`, "given"},
 		{"mcp__x__run_sql", `{"text":"update b set a = 1"}`, "given"},
+		{"mcp__x__run_sql", `{"query":"select a from b","database":"d","limit":5,"params":[1]}`, "read"},
+		{"mcp__x__run_sql", `{}`, "name"}, // what it does is said by what is not read
+		{"mcp__x__run_sql", `{"path":"migrations/1.sql"}`, "name"},
+		{"mcp__x__run_sql", `{"uri":"file:///p/a.sql"}`, "name"},
+		{"mcp__x__run_sql", `{"query_id":"5"}`, "name"},
+		{"mcp__x__run_sql", `{"query":"select 1","text":"call p"}`, "name"},
 	} {
 		payload, err := json.Marshal(map[string]any{
 			"session_id": "s", "cwd": "/p", "tool_name": c.tool, "tool_use_id": "t", "tool_input": json.RawMessage(c.input),
@@ -266,6 +272,8 @@ func TestAYesHoldsForTheWordsAToolWasGiven(t *testing.T) {
 		`{"fidelity":"high","sql":"drop table x"}`:         "",
 		`{"fidelity":"high, zest=true","zest":"a"}`:        "",
 		`{"fidelity":"high","args":["--output=src/a.go"]}`: "",
+		`{"path":"src/a.go","rewrite":true}`:               "", // the next path is another
+		`{"items":["/p/a.go"],"rewrite":true}`:             "",
 	} {
 		call, err := Parse("claude", "PreToolUse", []byte(`{"session_id":"s","cwd":"/p","tool_name":"`+tool+`","tool_use_id":"t","tool_input":`+input+`}`))
 		if err != nil || call.Holds != want || (want != "") && call.Unproven == "" {
