@@ -247,6 +247,13 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 	}
 }
 
+func TestShowNamesWhatSupersedesARule(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcRule: schemas.RuleView{Rule: schemas.Rule{ID: "OLD-1"}, Superseded: "NEW-1"}}}
+	if r := s.run(t, "", "rule", "show", "OLD-1"); r.code != 0 || !strings.Contains(r.out, "superseded by NEW-1") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestACommandWaitsForTheRules(t *testing.T) {
 	asked := 0
 	s := &services{replies: map[string]any{schemas.SvcRules: func(string) any {
