@@ -49,6 +49,10 @@ func (c EndTurn) decide(s State) Decision {
 		s = Evolve(s, schemas.Event{Data: p})
 		rest = append(rest, p)
 	}
+	if p := c.proof(s); p != nil {
+		s = s.ran(*p)
+		rest = append(rest, *p)
+	}
 	d := Decision{Verdict: Allow}
 	if c.Late {
 		d.Record, d.Notice = rest, c.untested(unrun)
@@ -66,6 +70,34 @@ func (c EndTurn) decide(s State) Decision {
 	}
 	d.Record = append([]schemas.Payload{ended}, rest...)
 	return d
+}
+
+// proof is what the approved tests show where they were run one by one and nothing
+// else could be: all of them, as approved, passed since the code last changed. Where
+// the project's own tests are still to come they stay due. nil for nothing.
+func (c EndTurn) proof(s State) *schemas.TestsFinished {
+	if !s.building() || c.Agent != "" || len(s.Unverified) == 0 || c.Ran != nil && c.Ran.Outcome != schemas.OutcomeNotRun {
+		return nil
+	}
+	p := &schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Outcome: schemas.OutcomePassed, Files: s.Unverified}
+	var green []string
+	for _, f := range s.Work.Gates[GateTests].Files {
+		isGreen := s.Work.Seen[f.Path].Green
+		if c.Workspace.Files[f.Path].SHA256 != f.SHA256 || isTestFile(f.Path) && !isGreen {
+			return nil
+		}
+		if isGreen {
+			green = append(green, f.Path)
+		}
+	}
+	if len(green) == 0 {
+		return nil
+	}
+	if c.Ran != nil || c.Behind || c.Late {
+		p.Kind = KindCheck
+	}
+	p.Command = fileList(green)
+	return p
 }
 
 // open is a cause not to stop yet.

@@ -259,3 +259,67 @@ func TestAnAgentIsSentBackWithTestsThatPass(t *testing.T) {
 		t.Errorf("again: %s %s", d.Verdict, d.Notice)
 	}
 }
+
+// TestApprovedTestsThatPassAtATurnsEndShowTheWork: where nobody knows how the project
+// runs its tests, what Writ saw pass is a run of tests like any other.
+func TestApprovedTestsThatPassAtATurnsEndShowTheWork(t *testing.T) {
+	const code = "def total(x): return sum(x)\n"
+	notRun := &schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Outcome: schemas.OutcomeNotRun, Output: "no runner"}
+	failed := &schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Command: "make test", Outcome: schemas.OutcomeTimedOut}
+	for name, c := range map[string]struct {
+		before func(x *session)
+		after  func(x *session)
+		seen   schemas.TestFileResult
+		ran    *schemas.TestsFinished
+		shown  bool
+		due    bool // the project's tests are still to come
+	}{
+		"it passes":                       {seen: schemas.TestFileResult{Passed: 1}, shown: true},
+		"another run failed before":       {before: failedBefore, seen: schemas.TestFileResult{Passed: 1}, shown: true},
+		"the project's cannot be run":     {seen: schemas.TestFileResult{Passed: 1}, ran: notRun, shown: true, due: true},
+		"the project's do not end":        {seen: schemas.TestFileResult{Passed: 1}, ran: failed, due: true},
+		"it fails":                        {seen: schemas.TestFileResult{Failed: []schemas.TestFailure{missing("cart", "", true)}}, due: true},
+		"it did not run":                  {seen: schemas.TestFileResult{NotRun: "no python"}, due: true},
+		"the approved tests were altered": {after: func(x *session) { x.write(testFile, otherTest) }, seen: schemas.TestFileResult{Passed: 1}, due: true},
+		"a second one was never run": {before: func(x *session) {
+			gates := cloned(x.state.Work.Gates)
+			gate := gates[GateTests]
+			x.files["tests/test_more.py"] = otherTest
+			gate.Files = append(slices.Clone(gate.Files), fileState("tests/test_more.py", []byte(otherTest)))
+			gates[GateTests] = gate
+			x.state.Work.Gates = gates
+		}, seen: schemas.TestFileResult{Passed: 1}, due: true},
+	} {
+		x := reach(t, PhaseTesting)
+		x.write(testFile, goodTest)
+		x.ran(testFile, schemas.TestFileResult{Failed: []schemas.TestFailure{missing("cart", "", true)}})
+		x.approves(GateTests)
+		if c.before != nil {
+			c.before(x)
+		}
+		x.write(codeFile, code)
+		if c.after != nil {
+			c.after(x)
+		}
+		c.seen.Path, c.seen.SHA256, c.seen.Support = testFile, Hash([]byte(x.files[testFile])), SupportOf(x.runnable())
+		d := x.do(EndTurn{Message: "Done.", Ran: c.ran, Seen: []schemas.TestFileResult{c.seen}, Workspace: x.runnable(), Settings: DefaultSettings()})
+		if blocked := strings.Contains(d.Reason, "nothing was run since"); blocked == c.shown {
+			t.Errorf("%s: %s %q", name, d.Verdict, d.Reason)
+		}
+		if problems := unbuilt(x.state, x.runnable()); (len(problems) == 0) != c.shown {
+			t.Errorf("%s: verification finds %q", name, problems)
+		}
+		if due := len(x.state.PendingTests) > 0; due != c.due {
+			t.Errorf("%s: due are %q", name, x.state.PendingTests)
+		}
+		x.write(codeFile, code+"# more\n")
+		if d := x.do(EndTurn{Message: "Done.", Workspace: x.runnable(), Settings: DefaultSettings()}); !strings.Contains(d.Reason, "nothing was run since") {
+			t.Errorf("%s: a pass counts for what changed after it: %s", name, d.Verdict)
+		}
+	}
+}
+
+func failedBefore(x *session) {
+	x.write(codeFile, "def total(x): return 4\n")
+	x.do(FinishTool{ToolFinished: schemas.ToolFinished{Tool: "Bash", Failed: true, Error: "FAILED"}, Command: "python3 -m unittest"})
+}

@@ -315,6 +315,7 @@ type RuleView struct {
 	Rule       Rule    `json:"rule"`
 	Source     string  `json:"source,omitempty"`
 	Retired    bool    `json:"retired,omitempty"`
+	Superseded string  `json:"superseded,omitempty"` // by the rule of this id, so that it is given to nobody
 	Revisions  int     `json:"revisions"`
 	Positive   int     `json:"positive"` // outcomes that count
 	Negative   int     `json:"negative"`

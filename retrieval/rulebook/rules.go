@@ -78,6 +78,14 @@ func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.Rule
 	view.Retired = state.Status != rule.Active
 	view.LastChange = state.Last.Seq
 	view.Layer, view.Owner, view.Instead = state.Layer, state.Owner, state.Instead
+	if err := b.each(func(_ projections.Reader, newer rule.Given) error {
+		if slices.Contains(newer.Supersedes(), state.Rule.ID) {
+			view.Superseded = newer.Rule.ID // the index knows nothing of the older one
+		}
+		return nil
+	}); err != nil {
+		return view, err
+	}
 	counts, err := b.outcomes(q.ID)
 	if err != nil {
 		return view, err

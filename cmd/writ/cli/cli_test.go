@@ -212,6 +212,19 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// TestArgumentsThatMeanNothing: they are told once, as misuse, and nothing is done.
+func TestArgumentsThatMeanNothing(t *testing.T) {
+	for told, args := range map[string][]string{
+		"the text is empty": {"find", ""}, "find: the text is empty": {"find", " ", "\t"},
+		"many files do not fit": {"rule", "export", "-"},
+	} {
+		s := &services{}
+		if r := s.run(t, "", args...); r.code != client.ExitUsage || r.out != "" || strings.Count(r.err, told) != 1 {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}
+
 func TestFaultsOfTheDaemon(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
@@ -231,6 +244,13 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		if r.code != c.code || !strings.Contains(r.err, c.says) {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+func TestShowNamesWhatSupersedesARule(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcRule: schemas.RuleView{Rule: schemas.Rule{ID: "OLD-1"}, Superseded: "NEW-1"}}}
+	if r := s.run(t, "", "rule", "show", "OLD-1"); r.code != 0 || !strings.Contains(r.out, "superseded by NEW-1") {
+		t.Errorf("%+v", r)
 	}
 }
 

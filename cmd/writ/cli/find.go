@@ -58,7 +58,12 @@ their words: words, phrase, prefix, fuzzy or query-string.`,
   writ find --in rules --kind fuzzy gorotine
   writ find --json --in rules "parse user input" | jq -r '.rules[].id'`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.find(cmd, in, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, " ")) == "" {
+				return client.Usage("find: the text is empty", "Say what to look for: `writ find \"retry a payment request\"`.")
+			}
+			return a.find(cmd, in, args)
+		},
 	}
 	c.Flags().StringSliceVar(&in, "in", nil, "rules, files, memory or log (default: all but the log)")
 	for _, command := range a.finders() {

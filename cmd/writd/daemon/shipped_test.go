@@ -38,6 +38,9 @@ func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if old, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: "SEC-PASS-ROTATE-001"}); err != nil || old.Superseded != "SEC-PASS-BREACHED-001" {
+		t.Errorf("superseded by %q, %v", old.Superseded, err)
+	}
 	const own = "Store every moment with its zone, ours."
 	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: edited, Content: strings.Replace(w.exported(edited), "statement: "+view.Rule.Statement, "statement: "+own, 1)})
 	if err := w.stop(); err != nil {

@@ -141,8 +141,11 @@ func mandatory(r schemas.Rule) string {
 }
 
 func retired(v schemas.RuleView) string {
-	if v.Retired {
+	switch {
+	case v.Retired:
 		return "retired"
+	case v.Superseded != "":
+		return "superseded by " + v.Superseded + ", and given no more"
 	}
 	return ""
 }

@@ -27,6 +27,9 @@ this export does not know are not touched.`,
 		Example: "  writ rule export ./rules\n  git -C rules diff",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" {
+				return client.Usage("rule export: many files do not fit into standard output", "Name a folder; one of that name is ./-.")
+			}
 			return a.exportRules(cmd.Context(), a.Env.Absolute(args[0]))
 		},
 	}
