@@ -29,21 +29,35 @@ func (r *Runtime) Read(view string, fn func(Reader) error) error {
 // be worth waiting for.
 const awaitBuild = 3 * time.Second
 
-// Await waits until a view holds what a stream has at the call. Where a view is
-// rebuilt it does not wait: the one before it answers, with what it held; so does one
-// that is as far behind as a build would be. Where it
-// is built for the first time, and that will take long, it returns a fault with
-// CodeNotReady that says how long.
+// Await waits until a view holds what a stream has at the call, for who shows it. Where a
+// view is rebuilt it does not wait: the one before it answers, with what it held; so does
+// one that is as far behind as a build would be. Where it is built for the first time, and
+// that will take long, it returns a fault with CodeNotReady that says how long.
 func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) error {
 	return r.await(ctx, s, view, func(v *runner) (bool, error) {
-		if v.replaces || v.serving {
+		if v.serving {
 			return true, nil
 		}
-		if _, left := v.pace.left(v.positions, time.Now()); left > awaitBuild || v.queued {
-			return true, v.building()
-		}
-		return false, nil
+		return otherwise(v)
 	})
+}
+
+// AwaitToDecide is Await for who decides something by a view: one that is far behind is
+// waited for.
+func (r *Runtime) AwaitToDecide(ctx context.Context, s schemas.Stream, view string) error {
+	return r.await(ctx, s, view, otherwise)
+}
+
+// otherwise says whether there is an answer before a build is complete; the caller holds mu.
+func otherwise(v *runner) (bool, error) {
+	if v.replaces || v.serving {
+		return v.replaces, nil
+	}
+	_, left := v.pace.left(v.positions, time.Now())
+	if left > awaitBuild || v.queued {
+		return true, v.building()
+	}
+	return false, nil
 }
 
 // AwaitBuilt waits until a view itself holds what a stream has at the call, also

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -67,6 +68,11 @@ func TestAViewFarBehindAnswers(t *testing.T) {
 	if err := r.Await(ctx, schemas.StreamSessions, "tally"); err != nil {
 		t.Errorf("who asks waits: %v", err)
 	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	if err := r.AwaitToDecide(ended, schemas.StreamSessions, "tally"); !errors.Is(err, context.Canceled) {
+		t.Errorf("something is decided by what it held: %v", err)
+	}
 	r.want("all", 3)
 	if v := r.Status()[0]; v.State != projections.Rebuilding || v.Done <= 0 || v.Done >= .01 {
 		t.Errorf("its status is %+v", v)
@@ -77,4 +83,24 @@ func TestAViewFarBehindAnswers(t *testing.T) {
 		t.Errorf("its status at the end is %+v", v)
 	}
 	r.want("all", 25_003)
+}
+
+// TestAViewFarBehindAGapDoesNotAnswer: it comes no nearer, and who asks is told.
+func TestAViewFarBehindAGapDoesNotAnswer(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 3)
+	r := start(t, l, s, projections.Options{}, tally{})
+	r.caughtUp()
+	l.mu.Lock()
+	l.gap = schemas.StreamSessions
+	l.changed()
+	l.mu.Unlock()
+	prompts(l, 25_000)
+	if err := r.WaitFor(t.Context(), "tally", sessions(25_003)); !errors.Is(err, bus.ErrGap) {
+		t.Fatalf("behind a gap: %v", err)
+	}
+	if err := r.Await(t.Context(), schemas.StreamSessions, "tally"); !errors.Is(err, bus.ErrGap) {
+		t.Errorf("who asks far behind a gap is told %v", err)
+	}
 }

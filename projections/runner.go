@@ -21,7 +21,7 @@ type runner struct {
 	store Store
 	q     *quarantine
 	slots chan struct{}   // filled by builds at work, of all views
-	after <-chan struct{} // closed when the view before this one need not be waited for
+	after []chan struct{} // closed when the views before this one need not be waited for
 	begun func()          // says so of this one
 	first *first
 	opt   Options
@@ -49,7 +49,7 @@ type runner struct {
 	hurry     chan struct{} // closed when one begins to; nil while nobody lingers
 }
 
-func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan struct{}, after <-chan struct{}, begun func(), f *first, opt Options) *runner {
+func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan struct{}, after []chan struct{}, begun func(), f *first, opt Options) *runner {
 	return &runner{
 		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, slots: slots, after: after, begun: begun, first: f, opt: opt,
 		state:     Starting,
@@ -108,10 +108,12 @@ func (v *runner) build(ctx context.Context, gen *generation) error {
 	v.mu.Unlock()
 	if all-applied > smallBuild {
 		v.update(func() { v.queued = true })
-		select {
-		case <-v.after:
-		case <-ctx.Done():
-			return ctx.Err()
+		for _, before := range v.after {
+			select {
+			case <-before:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
 		select {
 		case v.slots <- struct{}{}:
@@ -368,7 +370,7 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, inst
 		progress := v.progress
 		var answer error
 		given := false
-		if instead != nil && (v.state == Rebuilding || v.serving && seq > v.positions[s]+smallBuild) {
+		if instead != nil && (v.state == Rebuilding || v.serving && !lacks && seq > v.positions[s]+smallBuild) {
 			given, answer = instead(v)
 		}
 		v.mu.Unlock()

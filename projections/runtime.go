@@ -88,8 +88,7 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 	r := &Runtime{log: log, store: store, runners: map[string]*runner{}, ends: ends{log: log}}
 	q := &quarantine{log: log}
 	slots := make(chan struct{}, builders())
-	after := make(chan struct{})
-	close(after)
+	var after []chan struct{}
 	for _, p := range ps {
 		if err := checkProjector(p); err != nil {
 			return nil, err
@@ -102,7 +101,7 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 		}
 		begun := make(chan struct{})
 		v := newRunner(p, log, store, q, slots, after, sync.OnceFunc(func() { close(begun) }), &r.first, opt)
-		after = begun
+		after = append(after, begun)
 		r.runners[p.Name()] = v
 		r.order = append(r.order, v)
 	}

@@ -27,6 +27,7 @@ var (
 	// besides are deeds that stand in keys, beside those that stand in names.
 	besides = words(`fix fixes install update upgrade sync export import persist merge download dump store output run keep call process exec post set close stop build`)
 	// A key that ends with a place is read from where these stand before it.
+	ends       = words(`dest destination into onto to target out output save`) // name where something goes
 	places     = words(`path paths file files filepath filepaths uri uris url urls dir dirs directory directories folder folders cwd root roots workdir`)
 	placedWith = wordset.In(wordLists, "placedWith")
 	// free hold conditions and values, whose keys are those of what is read.
@@ -104,7 +105,9 @@ func (a argument) odd(input map[string]json.RawMessage) (pairs []string, rest ma
 		word := strings.Trim(string(input[key]), `"`)
 		list := append(nameWords(key), nameWords(word)...)
 		if oneWord.MatchString(key) && oneWord.MatchString(word) && !a.known(keyWords(key)) &&
-			!slices.ContainsFunc(list, func(w string) bool { return writes[w] || besides[w] || acts[w] || places[w] || commandNames[w] }) {
+			!slices.ContainsFunc(list, func(w string) bool {
+				return writes[w] || besides[w] || acts[w] || places[w] || ends[w] || commandNames[w]
+			}) {
 			pairs = append(pairs, key+"="+word)
 			delete(rest, key)
 		}

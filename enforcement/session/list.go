@@ -154,8 +154,6 @@ func (v *Service) viewOf(counted projections.SessionSummary, state enforcement.S
 	return view, nil
 }
 
-// counted returns what the list's view knows of a session, with everything in
-// it that was acknowledged before the call.
 // next is what comes next in a session; of one that has ended, should it be resumed.
 func next(state enforcement.State) string {
 	if state.Ended {
@@ -164,6 +162,8 @@ func next(state enforcement.State) string {
 	return state.Guidance()
 }
 
+// counted returns what the list's view knows of a session, with everything in
+// it that was acknowledged before the call.
 func (v *Service) counted(ctx context.Context, id string) (s projections.SessionSummary, err error) {
 	_, seq, err := v.sessions.State(ctx, id)
 	if err != nil {

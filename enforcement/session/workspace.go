@@ -101,7 +101,7 @@ func (s *Sessions) drafter(ctx context.Context, id, root, sha string) string {
 // prompt for later: hosts submit it in whichever session is open then. After an error
 // nobody knows.
 func (s *Sessions) HandedIn(ctx context.Context, root, prompt string) (bool, error) {
-	if err := s.Runtime.Await(ctx, schemas.StreamSessions, s.List.Name()); err != nil {
+	if err := s.Runtime.AwaitToDecide(ctx, schemas.StreamSessions, s.List.Name()); err != nil {
 		return false, err
 	}
 	one, err := s.among(ctx, root, func(_ string, state enforcement.State) bool { return enforcement.HandedIn(state, prompt) })

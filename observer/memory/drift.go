@@ -16,7 +16,7 @@ func (d *Service) watchDrift(ctx context.Context) error {
 	m.drift.Lock()
 	defer m.drift.Unlock()
 	for _, view := range []string{m.view.Name(), d.Verdicts.Name()} {
-		if err := d.Views.Await(ctx, schemas.StreamMemory, view); err != nil {
+		if err := d.Views.AwaitToDecide(ctx, schemas.StreamMemory, view); err != nil {
 			return err
 		}
 	}

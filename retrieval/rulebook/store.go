@@ -27,7 +27,21 @@ type store struct {
 
 // await waits until the rules are read as the log has them.
 func (s *store) await(ctx context.Context) error {
-	return s.runtime.Await(ctx, schemas.StreamRules, s.rules.Name())
+	return s.runtime.AwaitToDecide(ctx, schemas.StreamRules, s.rules.Name())
+}
+
+// reads waits until the rules are read up to a record, also by the view that is rebuilt where
+// the one before it does not hold that.
+func (s *store) reads(ctx context.Context, seq uint64) error {
+	behind := false
+	err := errors.Join(s.await(ctx), s.runtime.Read(s.rules.Name(), func(reader projections.Reader) error {
+		behind = reader.Position(schemas.StreamRules) < seq
+		return nil
+	}))
+	if err == nil && behind {
+		err = s.runtime.WaitFor(ctx, s.rules.Name(), schemas.Position{Stream: schemas.StreamRules, Seq: seq})
+	}
+	return err
 }
 
 // awaitOutcomes waits for their outcomes, too.
@@ -177,11 +191,11 @@ func (s *store) decide(ctx context.Context, id string, actor schemas.Actor, comm
 		return state, d, err
 	}
 	load := func(ctx context.Context) (state rule.State, seq uint64, err error) {
-		if err := s.await(ctx); err != nil {
+		last, err := s.conn.LastOf(ctx, aggregate) // before the view: what comes in between is a conflict
+		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return state, 0, err
 		}
-		last, err := s.conn.LastOf(ctx, aggregate)
-		if err != nil && !errors.Is(err, bus.ErrNotFound) {
+		if err := s.reads(ctx, last.Seq); err != nil {
 			return state, 0, err
 		}
 		state, err = s.whole(id)

@@ -265,6 +265,8 @@ func TestAYesHoldsForTheWordsAToolWasGiven(t *testing.T) {
 		`{"fidelity":"high","then":"delete"}`:              "",
 		`{"fidelity":"high","out_file":"x"}`:               "",
 		`{"fidelity":"src/a.go"}`:                          "",
+		`{"id":"a","dest":"Makefile"}`:                     "",
+		`{"id":"a","save_to":"src"}`:                       "",
 		`{"fidelity":"a.go"}`:                              "",
 		`{"fidelity":"delete_all"}`:                        "",
 		`{"delete":true}`:                                  "",

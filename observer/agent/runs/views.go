@@ -44,7 +44,7 @@ type Kept struct {
 
 // Read implements agent.Views.
 func (k Kept) Read(ctx context.Context, view string, fn func(projections.Reader) error) error {
-	if err := k.Runtime.Await(ctx, schemas.StreamAgents, view); err != nil {
+	if err := k.Runtime.AwaitToDecide(ctx, schemas.StreamAgents, view); err != nil {
 		return err
 	}
 	return k.Runtime.Read(view, fn)

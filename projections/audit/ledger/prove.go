@@ -123,7 +123,7 @@ func (a *Auditor) findEvent(ctx context.Context, id string) (stream schemas.Stre
 		return stream, seq, nil
 	}
 	for _, s := range schemas.Streams() {
-		if err := a.Views.Await(ctx, s, audit.Name); err != nil {
+		if err := a.Views.AwaitToDecide(ctx, s, audit.Name); err != nil {
 			return "", 0, err
 		}
 	}
@@ -139,7 +139,7 @@ func (a *Auditor) findEvent(ctx context.Context, id string) (stream schemas.Stre
 // Find returns where an event of a stream is in the log, as it stands now, by the
 // event's id, or audit.ErrNoRecord.
 func (a *Auditor) Find(ctx context.Context, s schemas.Stream, id string) (seq uint64, err error) {
-	if err := a.Views.Await(ctx, s, audit.Name); err != nil {
+	if err := a.Views.AwaitToDecide(ctx, s, audit.Name); err != nil {
 		return 0, err
 	}
 	err = a.tree(s, func(tree *audit.Tree) error {

@@ -61,7 +61,7 @@ func (s *Service) Endpoints() []bus.Endpoint {
 
 // await waits until the rules are read as the log has them.
 func (s *Service) await(ctx context.Context) error {
-	return s.o.Runtime.Await(ctx, schemas.StreamRules, s.o.Rules.Name())
+	return s.o.Runtime.AwaitToDecide(ctx, schemas.StreamRules, s.o.Rules.Name())
 }
 
 func (s *Service) read(f func(projections.Reader) error) error {
