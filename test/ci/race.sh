@@ -23,6 +23,7 @@ long+='|TestEmbedderIsASetting|TestEveryMandatoryNodeReachesTheAgent|TestObserva
 long+='|TestShippedRulesAreBackWhenTheSettingIsGone|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
 long+='|TestTenRulesMoreOrLessMoveNoDecision|TestTalkIsGivenNothing|TestSmallTalkInjectsNothing|TestASecondRuleInFullLeavesRoomForLines'
 long+='|TestARuleOfAnotherFrameworkIsLessLikely|TestTechnologiesThatAProjectHasNotAreLeftOut|TestWhatWasGivenIsNotGivenAgain'
+long+='|TestWreckedRecords|TestDamage'
 long+='|TestNobodyFloodsWhatWasQueued|TestDecisionTable|TestModel|TestResolveBoundsLongPaths|TestOnlyWhatTheGatesAskForIsDemanded'
 long+='|TestHookSeesWhatIsTooLarge|TestHookJudgesBrokenPayloadsByTheirEvent|TestEverythingFits|TestCommandLinesParse|TestReadingARuleIsAnOutcome'
 shares='^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|\bsync\.(Mutex|RWMutex|WaitGroup|Map|Pool|Cond)\b|"sync/atomic"|\bchan\b|\.Go\('
