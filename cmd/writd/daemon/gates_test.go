@@ -262,13 +262,7 @@ func TestABackupLetsNobodyIn(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(t.TempDir(), "data")
-	if _, err := ledger.Restore(t.Context(), ledger.Restoring{
-		Place: made.Path, To: to, Format: config.Format(), Now: time.Now,
-		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	to := restored(t, made.Path)
 	again := start(t, to, w.project)
 	if _, err := call[schemas.Status](again, again.admin, schemas.SvcStatus, struct{}{}); err != nil {
 		t.Errorf("after the restore: %v", err)
@@ -277,4 +271,17 @@ func TestABackupLetsNobodyIn(t *testing.T) {
 	if err != nil || secrets[own.Password] != "" {
 		t.Errorf("after the restore the admin signs in as before, %v", err)
 	}
+}
+
+// restored is a data folder that the backup in a folder was put into.
+func restored(t *testing.T, backup string) (to string) {
+	t.Helper()
+	to = filepath.Join(t.TempDir(), "data")
+	if _, err := ledger.Restore(t.Context(), ledger.Restoring{
+		Place: backup, To: to, Format: config.Format(), Now: time.Now,
+		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }

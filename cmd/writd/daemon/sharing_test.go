@@ -16,11 +16,9 @@ import (
 
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/observation/scope"
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/projections/audit/evidence"
-	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/retrieval/rulerelease"
 	"github.com/writbus/writ/schemas"
@@ -481,13 +479,7 @@ func TestSharedMemoryAfterARestore(t *testing.T) {
 	if err := alice.stop(); err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(t.TempDir(), "data")
-	if _, err := ledger.Restore(t.Context(), ledger.Restoring{
-		Place: made.Path, To: to, Format: config.Format(), Now: time.Now,
-		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	to := restored(t, made.Path)
 	h.Kill(0)
 	alice.world = start(t, to, alice.project)
 	alice.observe(text("three", "[gate=allow category=build] "+third))
