@@ -12,7 +12,7 @@ if ! command -v "$(go env CC)" >/dev/null; then
 	exit 0
 fi
 if [ "${1:-}" = all ]; then
-	WRIT_INTEGRATION=1 CGO_ENABLED=1 exec go test -vet=off -race -timeout 30m ./...
+	WRIT_INTEGRATION=1 CGO_ENABLED=1 exec go test -tags pebblegozstd -vet=off -race -timeout 30m ./...
 fi
 # Long, and either on one goroutine or on those that quicker tests drive, too.
 long='TestCompressIsRepeatable|TestTheShippedCorpusIsClean|TestBootstrap|TestVectorsHelpOnTheShippedCorpus'
@@ -39,5 +39,6 @@ tr '|' ' ' <<<"$long" | fold -s -w 120
 # -short takes fewer random cases: a race is a matter of interleavings, not of values.
 # The detector waits a second at the end of each process for reports of others;
 # the programs that tests start are many.
+# Pebble's compressor in C, as many lines as a server has, is not what races.
 # Much of the time of these tests is waiting for disks and processes: one more package at once fills it.
-GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
+GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -short -tags pebblegozstd -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
