@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // outsideNATS is a server that is not the daemon's own.
@@ -48,6 +50,9 @@ func TestRolesSignInByTheirFiles(t *testing.T) {
 	settings.DataDir, settings.MemoryLimit, settings.NATSURL = data, 0, address
 	keep := func(secret string) {
 		t.Helper()
+		if err := os.MkdirAll(config.Layout{Root: data}.Credentials(), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		for _, role := range []string{"daemon", "hook", "admin"} {
 			if err := atomicfile.Write(config.CredentialPath(data, role), []byte(secret), 0o600); err != nil {
 				t.Fatal(err)
