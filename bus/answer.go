@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -29,7 +28,7 @@ const (
 func Answer[In, Out any](name, subject string, handle func(context.Context, In) (Out, error)) Endpoint {
 	takes, gives := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	return Endpoint{
-		Name: name, Subject: subject, Release: releaseReply,
+		Name: name, Subject: subject,
 		Metadata: map[string]string{MetadataRequest: string(schemas.RequestSchema(takes)), MetadataReply: string(schemas.ReplySchema(gives))},
 		Handle: func(ctx context.Context, r Request) ([]byte, error) {
 			var request In
@@ -42,7 +41,7 @@ func Answer[In, Out any](name, subject string, handle func(context.Context, In) 
 			if err != nil {
 				return nil, coded(err)
 			}
-			return encodeReply(reply)
+			return json.Marshal(reply)
 		},
 	}
 }
@@ -86,31 +85,4 @@ func coded(err error) error {
 		return schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	return schemas.Faultf(schemas.CodeInternal, "%v", err)
-}
-
-// maxPooledReply is the largest reply, in bytes, whose memory serves another.
-const maxPooledReply = 1 << 20
-
-var replyBuffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// encodeReply makes JSON of a reply, as [json.Marshal] does, in memory that
-// releaseReply takes back.
-func encodeReply(reply any) ([]byte, error) {
-	buffer := (*replyBuffers.Get().(*[]byte))[:0]
-	if own, ok := reply.(interface {
-		AppendJSON(b []byte) ([]byte, error)
-	}); ok {
-		return own.AppendJSON(buffer)
-	}
-	b := bytes.NewBuffer(buffer)
-	if err := json.NewEncoder(b).Encode(reply); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
-}
-
-func releaseReply(reply []byte) {
-	if cap(reply) <= maxPooledReply {
-		replyBuffers.Put(&reply)
-	}
 }

@@ -213,3 +213,19 @@ func (t TLS) Config() (*tls.Config, error) {
 func exposed(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0
 }
+
+// Elsewhere is the folder, in that of credentials, with those for the NATS that the log
+// was moved to: those of the daemon's own server stay.
+const Elsewhere = "nats"
+
+// CredentialOf is how a role signs in, by a file in a folder of credentials; to
+// somebody else's NATS by one for where the log was moved to, where there is one. It
+// returns ErrNotFound where there is neither, and what is wrong with either.
+func CredentialOf(credentials, role string, shared bool) (Credential, error) {
+	if shared {
+		if own, err := LoadCredential(filepath.Join(credentials, Elsewhere), role); !errors.Is(err, ErrNotFound) {
+			return own, err
+		}
+	}
+	return LoadCredential(credentials, role)
+}

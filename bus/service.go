@@ -44,10 +44,7 @@ type Endpoint struct {
 	// ServiceError, whose code is that of an error with a method Code() string
 	// in its chain, else CodeInternal. A panic is answered as CodeInternal,
 	// without its text. The context ends when the service is stopped by force.
-	Handle func(ctx context.Context, r Request) ([]byte, error)
-	// Release takes an answer's memory back once it was sent; nil leaves it to
-	// the garbage collector.
-	Release     func(answer []byte)
+	Handle      func(ctx context.Context, r Request) ([]byte, error)
 	Concurrency int               // requests handled at once; 0 is DefaultConcurrency
 	Metadata    map[string]string // shown by service discovery, such as schemas of request and reply
 }
@@ -216,9 +213,6 @@ func mayAnswer(reply string) bool {
 func (s *service) answer(e Endpoint, stats *endpointStats, r micro.Request) {
 	body, err := s.call(e, stats, Request{Subject: r.Subject(), Header: received(r.Headers()), Body: r.Data()})
 	stats.handled.Add(1)
-	if e.Release != nil && body != nil {
-		defer e.Release(body)
-	}
 	m := &nats.Msg{Subject: r.Reply(), Data: body}
 	if err != nil {
 		stats.failed.Add(1)

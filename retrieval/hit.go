@@ -19,7 +19,7 @@ func (s *search) hit(h *Hit, at int) {
 	doc := &s.ix.docs[c.doc]
 	*h = Hit{
 		ID: doc.Rule.ID, Type: doc.Type, Score: c.score, Tier: c.tier, Probability: c.probability,
-		Conflicts: c.leftOut, Rule: *doc.Rule, kept: s.ix.kept, doc: c.doc,
+		Conflicts: c.leftOut, Rule: *doc.Rule,
 		Why: Why{
 			BM25: c.bm25, Vector: c.cosine, Severity: c.severity, Confidence: c.confidence, Graph: c.graph,
 			Coverage: c.coverage, Pinned: c.pinned > 0, Ranks: c.ranks,

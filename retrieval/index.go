@@ -71,7 +71,6 @@ type Index struct {
 	// abstractions of each member
 	abstractions map[int32][]int32
 	related      []atomic.Pointer[piece] // rendered RELATED lines, filled on first use
-	kept         *keptRules
 	band         Block
 	info         Info
 	embedder     string
@@ -105,7 +104,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	docs = sortedByID(docs)
 	ix := &Index{
 		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
-		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), lines: make([]atomic.Pointer[piece], len(docs)), kept: keepRules(len(docs)), embedder: EmbedderNone,
+		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), lines: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
 	}
 	ix.scratch.New = func() any { return newScratch(len(docs)) }
 	folded, err := ix.identify()

@@ -74,9 +74,6 @@ type Hit struct {
 	Conflicts []string `json:"conflicts,omitempty"` // rules left out because this one contradicts them
 	schemas.Rule
 	Why Why `json:"why"`
-
-	kept *keptRules // Rule as JSON, of the document
-	doc  int32
 }
 
 // How much of a rule was rendered.

@@ -11,13 +11,10 @@ type ActivityRequest struct {
 	Hours int `json:"hours,omitempty"` // 0: 24, at most 24 × 90
 }
 
-// Activity is what happened, per hour, per rule, and how fast retrieval was.
+// Activity is what happened, per hour and per rule.
 type Activity struct {
 	Hours []ActivityHour `json:"hours"` // oldest first; hours without events are left out
 	Rules []ActivityRule `json:"rules"` // by id, of all time
-	// Retrieval is per minute since the daemon started, at most a day: it is
-	// measured, not recorded.
-	Retrieval []RetrievalMinute `json:"retrieval"`
 }
 
 // ActivityHour is one hour of all sessions.
@@ -46,13 +43,4 @@ type ActivityRule struct {
 	Followed uint64    `json:"followed"`
 	Ignored  uint64    `json:"ignored"`
 	Last     time.Time `json:"last,omitzero"`
-}
-
-// RetrievalMinute is how long retrievals of a minute took.
-type RetrievalMinute struct {
-	Start time.Time `json:"start"`
-	Count uint64    `json:"count"`
-	P50   float64   `json:"p50_ms"` // upper bound of the bucket it fell into
-	P95   float64   `json:"p95_ms"`
-	Max   float64   `json:"max_ms"`
 }

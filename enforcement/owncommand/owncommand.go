@@ -71,7 +71,7 @@ person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
 person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, rule symptoms, run
 person: schedule cancel, schedule pause, schedule resume, session forget, session phase, session phase invalidate, session phase reopen, session phase show, session replay
-person: team, team credential, team doctor, team join, team leave, team leaving, team manifest, team release, team release follow, team release leave, team release make, team release propose, team release review, team release update, team status, team witness, top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
+person: team, team doctor, team join, team leave, team leaving, team manifest, team release, team release follow, team release leave, team release make, team release propose, team release review, team release update, team status, team witness, top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)
 
 func table(text string) (sides map[string]Side, groups map[string]bool) {

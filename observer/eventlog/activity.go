@@ -19,7 +19,7 @@ func (l *Log) activity(ctx context.Context, r schemas.ActivityRequest) (schemas.
 	if r.Hours > maxActivityHours {
 		return schemas.Activity{}, schemas.Faultf(schemas.CodeBadRequest, "%d hours are too many, at most %d are counted at once", r.Hours, maxActivityHours)
 	}
-	reply := schemas.Activity{Hours: []schemas.ActivityHour{}, Rules: []schemas.ActivityRule{}, Retrieval: l.minutes()}
+	reply := schemas.Activity{Hours: []schemas.ActivityHour{}, Rules: []schemas.ActivityRule{}}
 	for _, stream := range []schemas.Stream{schemas.StreamSessions, schemas.StreamRules} {
 		if err := l.views.Await(ctx, stream, l.counts.Name()); err != nil {
 			return reply, err

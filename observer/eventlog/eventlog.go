@@ -24,9 +24,7 @@ type Options struct {
 	Log      *bus.Writer
 	Views    *projections.Runtime
 	Activity projections.Activity
-	// Minutes are how long retrievals took, by the minute.
-	Minutes func() []schemas.RetrievalMinute
-	Now     func() time.Time
+	Now      func() time.Time
 	// Find returns where an event of a stream is in the log, by its id, or
 	// audit.ErrNoRecord.
 	Find func(ctx context.Context, s schemas.Stream, id string) (uint64, error)
@@ -34,18 +32,17 @@ type Options struct {
 
 // Log is the service.
 type Log struct {
-	conn    *bus.Conn
-	log     *bus.Writer
-	views   *projections.Runtime
-	counts  projections.Activity
-	minutes func() []schemas.RetrievalMinute
-	now     func() time.Time
-	find    func(context.Context, schemas.Stream, string) (uint64, error)
+	conn   *bus.Conn
+	log    *bus.Writer
+	views  *projections.Runtime
+	counts projections.Activity
+	now    func() time.Time
+	find   func(context.Context, schemas.Stream, string) (uint64, error)
 }
 
 // New makes the service.
 func New(o Options) *Log {
-	return &Log{conn: o.Conn, log: o.Log, views: o.Views, counts: o.Activity, minutes: o.Minutes, now: o.Now, find: o.Find}
+	return &Log{conn: o.Conn, log: o.Log, views: o.Views, counts: o.Activity, now: o.Now, find: o.Find}
 }
 
 // Endpoints are its services.

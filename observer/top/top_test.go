@@ -44,7 +44,7 @@ func (f *fake) Request(_ context.Context, r bus.Request) (bus.Reply, error) {
 			{Session: "s-one", Gate: "plan", Project: "/home/u/shop", Wish: "Add a Stop", Plan: "Carts can be stopped", Since: noon.Add(-3 * time.Minute)},
 			{Session: "s-three", Gate: "tests", Project: "/home/u/till", Wish: "Add a\x1b[2J Stop", Since: noon.Add(-9 * time.Minute)},
 		}},
-		schemas.SvcActivity: schemas.Activity{Retrieval: []schemas.RetrievalMinute{{P50: 0.2, P95: 0.5}}},
+		schemas.SvcActivity: schemas.Activity{},
 	}
 	body, err := json.Marshal(answers[r.Subject])
 	return bus.Reply{Body: body}, err
@@ -110,7 +110,7 @@ func TestTheFrameSaysWhatMatters(t *testing.T) {
 	m := modelOf(t, newFake(t), 120, 30)
 	frame := ansi.Strip(m.frame())
 	for _, want := range []string{
-		"Writ 0.1", "up 2h00m", "132 MB", "1 session live · 3 idle", "2 WAIT FOR YOU", "● plan  shop          3m     Carts can be stopped – Add a Stop", "● tests till          9m     Add a·[2J Stop", "2 decisions in 30 min", "1 not allowed", "p95 ≤ 0.5 ms",
+		"Writ 0.1", "up 2h00m", "132 MB", "1 session live · 3 idle", "2 WAIT FOR YOU", "● plan  shop          3m     Carts can be stopped – Add a Stop", "● tests till          9m     Add a·[2J Stop", "2 decisions in 30 min", "1 not allowed",
 		"log 1,234 records", "rules 12 behind", "! a ·[31mwarning", "s-one", "planning", "shop", "5s", "ended",
 		"✗", "ENF-GATE-PLAN Write store/users.go", "✓", "Write notes.md", "q quit",
 	} {

@@ -215,9 +215,6 @@ func (m model) flow() string {
 		}
 		parts = append(parts, text)
 	}
-	if r := m.snapshot.Activity.Retrieval; len(r) > 0 {
-		parts = append(parts, fmt.Sprintf("search p95 ≤ %.2g ms", r[len(r)-1].P95))
-	}
 	return m.joinLine(append(parts, good.Render(spark(counts))))
 }
 

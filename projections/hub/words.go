@@ -23,15 +23,6 @@ Its key is made at the first start and printed: members pin it with join --witne
 A folder DIR/MEMBER/EPOCH is a second place for writ audit verify --against.
 With --once it ends when all was looked at, with exit code 1 if something was found.`
 
-	CredentialWords = `Keeps what FILE says in the keyring of the operating system – the Secret Service, the
-Keychain, the Credential Manager –, or where there is none in the data directory, in a
-file that you alone read. FILE is what that NATS' administrator gives out: a user and a
-password in JSON ({"user": …, "password": …}), what nsc generate creds writes, or the
-seed of an NKey. A file that is in the data directory already counts before the
-keyring and is never replaced: remove it first.
-
-The roles are daemon, hook, dashboard and admin.`
-
 	LeavingWords = `Shows, kind by kind, which fields of which events may leave this machine: all others
 stay, and so do prompts, code, commands, reasons and words. With --out it writes the
 copies of the whole log to a file, one JSON object a line, secrets and paths outside of

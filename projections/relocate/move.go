@@ -15,7 +15,6 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -261,7 +260,7 @@ func (m *mover) keepCredentials() (err error) {
 // useBrought has the new place be reached with the credentials for it, where there are any.
 func (m *mover) useBrought() {
 	folder := filepath.Join(m.Credentials, brought)
-	if _, err := os.Stat(filepath.Join(folder, oskeyring.Elsewhere)); err == nil && m.to.URL != "" {
+	if _, err := os.Stat(filepath.Join(folder, bus.Elsewhere)); err == nil && m.to.URL != "" {
 		m.to.credentials = folder
 	}
 }

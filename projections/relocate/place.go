@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -92,7 +91,7 @@ func (p *Place) arrive(dir, credentials string) error {
 	if !p.Arriving {
 		return nil
 	}
-	from, to := filepath.Join(credentials, brought, oskeyring.Elsewhere), filepath.Join(credentials, oskeyring.Elsewhere)
+	from, to := filepath.Join(credentials, brought, bus.Elsewhere), filepath.Join(credentials, bus.Elsewhere)
 	_, err := os.Stat(from)
 	if err == nil {
 		if err = os.RemoveAll(to); err == nil {

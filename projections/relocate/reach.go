@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -48,7 +47,7 @@ func (n NATS) TLS(dir string) bus.TLS {
 // Options are how the daemon of a data directory connects to a place, with a credential
 // where there is none of its own.
 func (n NATS) Options(dir, credentials string, other bus.Credential) (o bus.Options, err error) {
-	own, err := oskeyring.Credential(dir, credentials, string(rights.Daemon), true)
+	own, err := bus.CredentialOf(credentials, string(rights.Daemon), true)
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
 		own = other
@@ -80,7 +79,7 @@ func KeepCredentials(credentials, from string) error {
 			return err
 		}
 	}
-	folder := filepath.Join(credentials, oskeyring.Elsewhere)
+	folder := filepath.Join(credentials, bus.Elsewhere)
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}

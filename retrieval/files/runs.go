@@ -77,7 +77,7 @@ func (g *gathering) add(run int, part *search.Part) {
 	if len(enough) == 0 {
 		return
 	}
-	joined := search.Join(enough, 1)
+	joined := search.Join(enough)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.joined = append(g.joined, joined)

@@ -42,7 +42,7 @@ func TestRunsInAnyOrderMakeOneIndex(t *testing.T) {
 		for _, run := range order {
 			g.add(run, parts[run])
 		}
-		got := search.New(nil, nil).Put(g.all(), nil, 2)
+		got := search.New(nil, nil).Put(g.all(), nil)
 		if want := search.New(entries, nil); !cmp.Equal(want.Compact(), got.Compact(), sameIndex) {
 			t.Fatalf("%d documents, want %d: %s", got.Len(), want.Len(), cmp.Diff(want.Compact(), got.Compact(), sameIndex))
 		}

@@ -422,7 +422,7 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 func (p *Project) index(w *work) error {
 	before := w.before
 	if before == nil {
-		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.workersFor(w.update)))
+		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil))
 		w.put = nil
 		return nil
 	}
@@ -438,7 +438,7 @@ func (p *Project) index(w *work) error {
 	}
 	w.index = before.Index
 	if len(w.put)+len(w.drop) > 0 {
-		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.workersFor(w.update)))
+		w.index = p.outside(before.Index.Put(w.put, w.drop))
 	}
 	w.put = nil
 	return nil

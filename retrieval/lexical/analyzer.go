@@ -1,7 +1,6 @@
 package lexical
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -83,22 +82,7 @@ var distinctiveStems = sync.OnceValue(func() map[string]bool {
 
 // Analyse splits a text into its terms, in order. Bytes that are not UTF-8
 // separate words.
-func Analyse(text string) []Term { return appendTerms(nil, text) }
-
-// appendTerms is [Analyse] into memory that is there.
-func appendTerms(terms []Term, text string) []Term {
-	first, rest := cutPiece(text)
-	if first != "" {
-		terms = slices.Grow(terms, len(text)/8+2)
-	}
-	for ; first != ""; first, rest = cutPiece(rest) {
-		terms = remembered.terms(terms, first)
-	}
-	return terms
-}
-
-// analyse does what [Analyse] says, remembering nothing.
-func analyse(text string) []Term {
+func Analyse(text string) []Term {
 	// Filters write into the slice they are given, so it must be a fresh one.
 	stream := analyzer().Analyze([]byte(strings.ToValidUTF8(text, " ")))
 	terms := make([]Term, 0, len(stream))

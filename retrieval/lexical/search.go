@@ -80,11 +80,11 @@ func (ix *Index) ResolveInto(q *Query, text string, pairs float64) {
 	*q = Query{index: ix, terms: q.terms[:0], pairs: q.pairs[:0], seen: q.seen[:0]}
 	r := resolvings.Get().(*resolving)
 	defer resolvings.Put(r)
-	terms := appendTerms(r.terms[:0], text)
+	terms := Analyse(text)
 	places := slices.Grow(r.places[:0], len(terms))[:len(terms)] // of the terms, −1 of those that the index does not know
 	counts := slices.Grow(r.counts[:0], len(terms))[:len(terms)] // of the terms where they come first, else 0
 	clear(counts)
-	r.terms, r.places, r.counts = terms, places, counts
+	r.places, r.counts = places, counts
 	seen := newSet(len(terms))
 	for i, term := range terms {
 		if first := seen.first(terms[:i], term.Text); first >= 0 {
@@ -137,7 +137,6 @@ func (q *Query) weigh(terms []Term, places []int32, counts []int) {
 
 // resolving is the memory of a query's terms, before they are looked up.
 type resolving struct {
-	terms  []Term
 	places []int32
 	counts []int
 }

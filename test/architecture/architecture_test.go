@@ -105,7 +105,6 @@ var shared = []string{"test/conformance", "test/integration", "test/processor"}
 var owners = map[string][]string{
 	"github.com/nats-io/nats-server":   {"bus/embedded"},
 	"github.com/nats-io/nats.go":       {"bus"},
-	"github.com/zalando/go-keyring":    {"bus/oskeyring"},
 	"filippo.io/age":                   {"observer/sharedmemory"},
 	"github.com/cockroachdb/pebble":    {"projections/pebblestore"},
 	"github.com/neo4j/neo4j-go-driver": {"projections/neo4jmirror"},

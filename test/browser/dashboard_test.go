@@ -333,7 +333,7 @@ func TestDashboard(t *testing.T) {
 	for _, page := range []struct{ name, hash, says string }{
 		{"rules", "#/rules", "TEST-SLEEP-SYNC-001"},
 		{"rule", "#/rule/TEST-SLEEP-SYNC-001", "Neighbours"},
-		{"retrieval", "#/retrieval", "median"},
+		{"retrieval", "#/retrieval", "What they cost"},
 		{"memory", "#/memory", "Verdicts"},
 		{"system", "#/system", "session-state"},
 	} {

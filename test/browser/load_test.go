@@ -264,7 +264,7 @@ func TestAccessibility(t *testing.T) {
 		{"#/decisions", "the newest is"},
 		{"#/rules", "Count the gnus"},
 		{"#/rule/TEST-SLEEP-SYNC-001", "Neighbours"},
-		{"#/retrieval", "median"},
+		{"#/retrieval", "What they cost"},
 		{"#/memory", "perhaps need Mondays"},
 		{"#/system", "session-state"},
 	}

@@ -190,10 +190,6 @@ var tightens = map[string]func(was, is Project) bool{
 	"memory":                 func(_, _ Project) bool { return true },
 	"auto_retrieve_on_start": func(_, _ Project) bool { return true },
 	"strategies":             func(_, _ Project) bool { return true },
-	"retrieval_pipeline":     func(_, _ Project) bool { return true },
-	"chunking":               func(_, _ Project) bool { return true },
-	"caching":                func(_, _ Project) bool { return true },
-	"context_injection":      func(_, _ Project) bool { return true },
 	"agent_strategies":       func(_, _ Project) bool { return true },
 }
 

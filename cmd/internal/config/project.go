@@ -90,22 +90,6 @@ type Project struct {
 	// Strategies change which files an agent of this name is given.
 	Strategies map[string]strategy.Override `yaml:"strategies"`
 
-	// The next five are read as other tools for the same task write them. Writ sets
-	// most of what they say by measuring; writ index status names each key that has
-	// no effect, and why.
-
-	// RetrievalPipeline has the stages of a search, as other tools write them: top_k
-	// and threshold of the second are those of the strategy default.
-	RetrievalPipeline map[string]any `yaml:"retrieval_pipeline"`
-	// Chunking has how files are cut, as other tools write it; Writ's own bounds
-	// hold, and writ index status says so.
-	Chunking map[string]any `yaml:"chunking"`
-	// Caching has what searches remember, as other tools write it; Writ's own bounds
-	// hold, and writ index status says so.
-	Caching map[string]any `yaml:"caching"`
-	// ContextInjection has with enabled or auto_retrieve_on_start whether prompts
-	// bring files, as other tools write it.
-	ContextInjection map[string]any `yaml:"context_injection"`
 	// AgentStrategies are strategies in other tools' words: artifact_types, top_k,
 	// relevance_threshold, phase_filter, tag_filter. Strategies of the same name win.
 	AgentStrategies map[string]map[string]any `yaml:"agent_strategies"`
@@ -182,7 +166,7 @@ func LoadProject(root string) (Project, error) {
 	if err := p.check(); err != nil {
 		return DefaultProject(), fmt.Errorf("%w: %s: %w", ErrSettings, path, err)
 	}
-	p, _, err := p.withRetrieval()
+	p, err := p.withStrategies()
 	if err != nil {
 		return DefaultProject(), fmt.Errorf("%w: %s: %w", ErrSettings, path, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
@@ -32,7 +31,7 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	if err != nil {
 		return nil, err
 	}
-	own, err := oskeyring.Credential(dataDir, filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
+	own, err := bus.CredentialOf(filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
 	switch missing := errors.Is(err, bus.ErrNotFound); {
 	case err != nil && !missing: // who runs confined reads the lock as little
 		return nil, err

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
@@ -98,7 +98,6 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 
 // TestApproveSignsWithThePersonsKey: exactly what was shown, by the key that is kept.
 func TestApproveSignsWithThePersonsKey(t *testing.T) {
-	oskeyring.Fake()
 	s := approver(planOffer)
 	var dir string
 	s.before = func(c *client.Client) {
@@ -110,12 +109,8 @@ func TestApproveSignsWithThePersonsKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		secrets, err := c.Secrets()
-		if err != nil {
+		if err := c.KeepPersonKey(key); err != nil {
 			t.Fatal(err)
-		}
-		if place, err := secrets.KeepPerson(key); err != nil || place != "the keyring" {
-			t.Fatalf("kept in %s, %v", place, err)
 		}
 	}
 	if _, _, err := approving(t, s, "yes\n"); err != nil {
@@ -129,7 +124,7 @@ func TestApproveSignsWithThePersonsKey(t *testing.T) {
 	if by, err := evidence.Person(schemas.Session("s"), act); err != nil || by.Name() != "ann@example.org" || sent.Signed.Act != sent.ActID {
 		t.Errorf("%+v is signed by %v, %v", sent, by, err)
 	}
-	if err := oskeyring.Put(oskeyring.Name(dir, "person"), "no key"); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "credentials", "person.key"), []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s = approver(planOffer)

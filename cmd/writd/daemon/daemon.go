@@ -539,7 +539,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	d.openTurns()
 	d.openRules()
 	d.events = eventlog.New(eventlog.Options{
-		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
+		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Now: d.now,
 		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) {
 			return d.audit.Find(ctx, s, id)
 		},

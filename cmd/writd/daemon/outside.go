@@ -14,7 +14,6 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -123,7 +122,7 @@ func (d *Daemon) shareUser(address string, user bus.Credential) error {
 	}
 	shared := false
 	for _, role := range []embedded.Role{embedded.RoleHook, embedded.RoleDashboard, embedded.RoleAdmin} {
-		have, err := oskeyring.Credential(d.layout.Root, d.layout.Credentials(), string(role), true)
+		have, err := bus.CredentialOf(d.layout.Credentials(), string(role), true)
 		if err == nil {
 			shared = shared || have == user
 			continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,11 +16,11 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/projections/relocate"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // outsideNATS is a server that is not the daemon's own.
@@ -40,25 +41,27 @@ func outsideNATS(t *testing.T) (address string) {
 	return strings.Replace(server.URL(), "nats://", "nats://writ:secret@", 1)
 }
 
-// TestTheKeyringSignsIn: where no file has the credential of a role, the system's
-// keyring does; one that cannot be used is named, and nothing else is tried.
-func TestTheKeyringSignsIn(t *testing.T) {
-	oskeyring.Fake()
+// TestRolesSignInByTheirFiles: one that cannot be used is named, and nothing else is
+// tried.
+func TestRolesSignInByTheirFiles(t *testing.T) {
 	address := strings.Replace(outsideNATS(t), "writ:secret@", "", 1)
 	data := t.TempDir()
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.MemoryLimit, settings.NATSURL = data, 0, address
 	keep := func(secret string) {
 		t.Helper()
+		if err := os.MkdirAll(config.Layout{Root: data}.Credentials(), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		for _, role := range []string{"daemon", "hook", "admin"} {
-			if err := oskeyring.Put(oskeyring.Name(data, role), secret); err != nil {
+			if err := atomicfile.Write(config.CredentialPath(data, role), []byte(secret), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	keep("SUNOSEED")
 	err := Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
-	if err == nil || !strings.Contains(err.Error(), "writ team credential daemon") {
+	if err == nil || !strings.Contains(err.Error(), "daemon.json") {
 		t.Errorf("a credential that is none: %v", err)
 	}
 	keep(`{"user":"writ","password":"secret"}`)

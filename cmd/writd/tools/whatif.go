@@ -25,7 +25,7 @@ import (
 type whatIfFlags struct {
 	policy, weights, corpus        string
 	since, until, session, project string
-	embedder, picture              string
+	embedder                       string
 	list                           int
 	asJSON                         bool
 }
@@ -44,7 +44,6 @@ func whatIf(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags.StringVar(&f.session, "session", "", "only this session")
 	flags.StringVar(&f.project, "project", "", "only sessions of the project with this root")
 	flags.StringVar(&f.embedder, "embedder", "", "for both searches (default: that of the settings)")
-	flags.StringVar(&f.picture, "svg", "", "`file` to draw the report into")
 	flags.IntVar(&f.list, "list", 20, "most decisions and prompts to list, 0 for all")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	if err := parse(flags, args); err != nil {
@@ -56,11 +55,6 @@ func whatIf(ctx context.Context, args []string, out, errw io.Writer) error {
 	report, err := f.run(ctx)
 	if err != nil {
 		return err
-	}
-	if f.picture != "" {
-		if err := writeReport(f.picture, report.WritePicture); err != nil {
-			return err
-		}
 	}
 	if f.asJSON {
 		return json.NewEncoder(out).Encode(report)

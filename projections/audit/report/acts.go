@@ -1,6 +1,6 @@
 // Package report turns the log into what a reviewer reads: who approved
 // what, when, by which channel and with which fingerprints, what was refused,
-// and who changed the rules. It writes CSV, JSON Lines, Markdown and HTML.
+// and who changed the rules. It writes CSV, JSON Lines and Markdown.
 //
 // It guarantees: every act names the record it stands for, so that it can be
 // proven (writ audit prove); and no text of the log can become markup, a

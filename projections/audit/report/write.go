@@ -25,7 +25,7 @@ var columns = []string{
 // Format is the format that is named, or else that of a file, or else JSON Lines for a
 // program and Markdown for people. known is false for a name that is none.
 func Format(named, file string, program bool) (format string, known bool) {
-	formats := map[string]string{"csv": "csv", "jsonl": "jsonl", "json": "jsonl", "md": "md", "markdown": "md", "html": "html", "htm": "html"}
+	formats := map[string]string{"csv": "csv", "jsonl": "jsonl", "json": "jsonl", "md": "md", "markdown": "md"}
 	if format, known = formats[strings.ToLower(named)]; known || named != "" {
 		return format, known
 	}
@@ -46,8 +46,6 @@ func (r Report) Write(w io.Writer, format string) error {
 		return WriteCSV(w, r.Acts)
 	case "jsonl":
 		return WriteJSONLines(w, r.Acts)
-	case "html":
-		return r.WriteHTML(w)
 	}
 	return r.WriteMarkdown(w)
 }

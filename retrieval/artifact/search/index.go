@@ -65,12 +65,11 @@ func (ix *Index) Update(put []*Entry, removed []string) *Index {
 	if len(put) > 0 {
 		parts = append(parts, NewPart(put))
 	}
-	return ix.Put(parts, removed, 1)
+	return ix.Put(parts, removed)
 }
 
-// Put is [Index.Update] with parts of distinct paths, which so many workers put
-// together. It takes the parts over: the list is empty afterwards.
-func (ix *Index) Put(parts []*Part, removed []string, workers int) *Index {
+// Put is [Index.Update] with parts of distinct paths.
+func (ix *Index) Put(parts []*Part, removed []string) *Index {
 	defer runtime.KeepAlive(ix)
 	next := &Index{embedder: ix.embedder, version: ix.version + 1}
 	drop := slices.Clone(removed)
@@ -84,7 +83,7 @@ func (ix *Index) Put(parts []*Part, removed []string, workers int) *Index {
 			next.views = append(next.views, v)
 		}
 	}
-	for _, s := range grouped(parts, workers) {
+	for _, s := range grouped(parts) {
 		if len(s.docs) > 0 {
 			next.views = append(next.views, &view{segment: s, left: len(s.docs)})
 		}

@@ -129,11 +129,11 @@ func TestUpdatesDoNotShow(t *testing.T) {
 		if compact := ix.Compact(); !reflect.DeepEqual(segments(compact), segments(fresh)) {
 			rt.Fatalf("compacted: %d documents in %d segments, fresh: %d in %d", compact.Len(), len(compact.views), fresh.Len(), len(fresh.views))
 		}
-		if joined := New(nil, e).Put(inParts(rt, entries), nil, 2); !reflect.DeepEqual(segments(joined), segments(fresh)) {
+		if joined := New(nil, e).Put(inParts(rt, entries), nil); !reflect.DeepEqual(segments(joined), segments(fresh)) {
 			rt.Fatalf("in parts: %d documents in %d segments, fresh: %d in %d", joined.Len(), len(joined.views), fresh.Len(), len(fresh.views))
 		}
 		if parts := inParts(rt, entries); len(parts) > 2 { // of which some were joined before
-			joined := New(nil, e).Put(append([]*Part{Join(parts[1:], 2)}, parts[0]), nil, 1)
+			joined := New(nil, e).Put(append([]*Part{Join(parts[1:])}, parts[0]), nil)
 			if !reflect.DeepEqual(segments(joined.Compact()), segments(fresh)) {
 				rt.Fatalf("joined twice: %d documents in %d segments, fresh: %d in %d", joined.Len(), len(joined.views), fresh.Len(), len(fresh.views))
 			}

@@ -61,33 +61,42 @@ type moved struct {
 
 // mergePostings walks the dictionaries side by side.
 func (s *segment) mergePostings(views []*view, renumbered map[*view][]int32) {
-	next := make([]int, len(views))
+	next, terms := make([]int, len(views)), make([]string, len(views)) // of each view; no term is ""
+	see := func(i int) {
+		if terms[i] = ""; next[i] < len(views[i].textEnds) {
+			terms[i] = views[i].term(next[i])
+		}
+	}
+	for i := range views {
+		see(i)
+	}
 	var text strings.Builder
 	var list []moved
 	for {
-		least, any := "", false
-		for i, v := range views {
-			if next[i] < len(v.textEnds) {
-				if t := v.term(next[i]); !any || t < least {
-					least, any = t, true
-				}
+		least := ""
+		for _, t := range terms {
+			if t != "" && (least == "" || t < least) {
+				least = t
 			}
 		}
-		if !any {
+		if least == "" {
 			break
 		}
 		list = list[:0]
-		for i, v := range views {
-			if next[i] == len(v.textEnds) || v.term(next[i]) != least {
+		for i, t := range terms {
+			if t != least {
 				continue
 			}
-			list = v.living(list, next[i], renumbered[v])
+			list = views[i].living(list, next[i], renumbered[views[i]])
 			next[i]++
+			see(i)
 		}
 		if len(list) == 0 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b moved) int { return int(a.doc - b.doc) })
+		if byDoc := func(a, b moved) int { return int(a.doc - b.doc) }; !slices.IsSortedFunc(list, byDoc) {
+			slices.SortFunc(list, byDoc)
+		}
 		last := int32(-1)
 		for _, m := range list {
 			s.postings = binary.AppendUvarint(s.postings, uint64(m.doc-last))

@@ -116,14 +116,13 @@ func (s *segment) place(path string) (int32, bool) {
 	return int32(at), ok
 }
 
-// newSegment makes a segment of entries, which it puts in order of their paths,
-// and the last document of each term. No two have the same path.
-func newSegment(entries []*Entry) (s *segment, lasts []int32) {
+// newSegment makes a segment of entries, which it puts in order of their paths. No
+// two have the same path.
+func newSegment(entries []*Entry) *segment {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.doc.Path, b.doc.Path) })
-	s = &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
-	places := s.dictionary(entries)
-	lasts = s.fill(entries, places)
+	s := &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
+	s.fill(entries, s.dictionary(entries))
 	chunks := 0
 	for _, e := range entries {
 		chunks += len(e.chunks)
@@ -140,7 +139,7 @@ func newSegment(entries []*Entry) (s *segment, lasts []int32) {
 	s.pack()
 	s.vectors(entries)
 	s.finish()
-	return s, lasts
+	return s
 }
 
 // pack copies the texts of documents and chunks into one, which takes less
@@ -259,11 +258,18 @@ func (s *segment) order(names []string) []uint32 {
 	return places
 }
 
+// keyOfTerm orders terms by their first 8 bytes.
+func keyOfTerm(term string) uint64 {
+	var buffer [8]byte
+	copy(buffer[:], term)
+	return binary.BigEndian.Uint64(buffer[:])
+}
+
 // fill distributes the entries' postings to their terms: first it measures, then
-// it copies. It returns the last document of each term.
-func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) (last []int32) {
+// it copies.
+func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) {
 	sizes := make([]uint32, len(s.textEnds))
-	last = slices.Repeat([]int32{-1}, len(s.textEnds))
+	last := slices.Repeat([]int32{-1}, len(s.textEnds))
 	s.holding = make([]uint32, len(s.textEnds))
 	all := 0
 	for doc, e := range entries {
@@ -302,7 +308,6 @@ func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) (last []i
 		}
 	}
 	s.transpose(docs)
-	return last
 }
 
 // transpose lists each document's terms from those of each term's documents.

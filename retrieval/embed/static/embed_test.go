@@ -2,8 +2,6 @@ package static
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -207,34 +205,6 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		if _, err := Decode(shipped); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-func TestKernelAddsWhatPortableCodeAdds(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{0, 1, 7, 31, 32, 33, 64, 96, 128} {
-		for _, most := range []int64{1, 256, 1 << 24, math.MaxInt32, math.MaxInt32 + 1, 1 << 32} {
-			for _, rows := range []int{0, 1, 3, 8, 9, 40} {
-				values := make([]byte, n*50)
-				for i := range values {
-					values[i] = byte(random.Uint32())
-				}
-				picked, weights := make([]int32, rows), make([]int64, rows)
-				for i := range picked {
-					picked[i], weights[i] = random.Int32N(50), most-random.Int64N(min(most, 3))
-				}
-				got := make([]int64, n)
-				for i := range got {
-					got[i] = random.Int64N(1<<40) - 1<<39
-				}
-				want := slices.Clone(got)
-				addRows(got, values, picked, weights)
-				addRowsPortable(want, values, picked, weights)
-				if !slices.Equal(got, want) {
-					t.Fatalf("%d rows of %d values, weights up to %d: %v, want %v", rows, n, most, got, want)
-				}
-			}
 		}
 	}
 }

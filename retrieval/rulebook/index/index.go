@@ -77,7 +77,6 @@ type Index struct {
 	packed   packed                        // likewise
 	embedder choice.Embedder
 	text     *fullText
-	took     durations // of retrievals
 
 	// Of an embedder whose vectors are made beside; nil otherwise.
 	vectors *vectors
@@ -127,7 +126,7 @@ func (c *Index) Feeds() (*projections.RetrievalIndex, *projections.Frequency) {
 	return projections.NewRetrievalIndex(rule.Evolve, c.analyse, c.version(), c.change), projections.NewFrequency(c.graduate)
 }
 
-// Search retrieves, and counts how long it took.
+// Search retrieves, and tells how long it took.
 func (c *Index) Search(ctx context.Context, q retrieval.Query) retrieval.Answer {
 	end := func(error) {}
 	if c.options.Telemetry != nil {
@@ -137,16 +136,11 @@ func (c *Index) Search(ctx context.Context, q retrieval.Query) retrieval.Answer 
 	answer := c.Current().Search(q)
 	took := c.options.Now().Sub(began)
 	end(nil)
-	c.took.add(began, took)
 	if c.options.Telemetry != nil {
 		c.options.Telemetry.Retrieved(ctx, answer.Embedder, len(answer.Rules), took)
 	}
 	return answer
 }
-
-// Minutes are how long retrievals took, per minute in which there were any,
-// oldest first.
-func (c *Index) Minutes() []schemas.RetrievalMinute { return c.took.minutes() }
 
 // FullText searches the rules by query string, phrase, typing errors or prefix.
 func (c *Index) FullText(ctx context.Context, r fulltext.Request) (fulltext.Result, error) {

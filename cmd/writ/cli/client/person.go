@@ -2,13 +2,19 @@ package client
 
 import (
 	"bufio"
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/bus/oskeyring"
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/processtree"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // IsPerson returns why whoever runs this command cannot be taken for the user:
@@ -91,22 +97,33 @@ func (a *Client) NotForAgents() error {
 	return nil
 }
 
-// Secrets are those of this data directory.
-func (a *Client) Secrets() (oskeyring.Secrets, error) {
+// personKey is the file with the key that signs what the person here approves.
+func (a *Client) personKey() (string, error) {
 	dir, err := a.Env.DataDir()
-	return oskeyring.Secrets{DataDir: dir, Credentials: config.Layout{Root: dir}.Credentials()}, err
+	return filepath.Join(config.Layout{Root: dir}.Credentials(), "person.key"), err
+}
+
+// KeepPersonKey keeps a key, in the place of an earlier one.
+func (a *Client) KeepPersonKey(key string) error {
+	path, err := a.personKey()
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	return cmp.Or(err, atomicfile.Write(path, []byte(key), 0o600))
 }
 
 // PersonKey is the key that signs what the person here approves, and its public part;
 // where there is none it is "" for who can do without.
 func (a *Client) PersonKey(what string, must bool) (key, public, place string, err error) {
 	const draw = "writ approve key --new NAME."
-	secrets, err := a.Secrets()
-	if err != nil {
+	if place, err = a.personKey(); err != nil {
 		return "", "", "", Explain(what, err)
 	}
-	key, place, err = secrets.Person()
-	if err == nil && key == "" && must {
+	raw, err := bus.ReadSecret(place)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if key = string(raw); err == nil && key == "" && must {
 		return "", "", place, Refused(what, "you have no key here", "Draw one: "+draw)
 	}
 	if err == nil && key != "" {

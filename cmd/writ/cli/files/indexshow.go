@@ -156,12 +156,8 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 	if s.EmbedderProblem != "" {
 		a.Printf("%s %s\n", st.Yellow("embedder:"), client.OneLine(s.EmbedderProblem))
 	}
-	if settings, err := config.LoadProject(s.Project); err != nil {
+	if _, err := config.LoadProject(s.Project); err != nil {
 		a.Printf("%s %s\n", st.Yellow("settings:"), client.OneLine(err.Error()))
-	} else {
-		for _, note := range settings.RetrievalNotes() {
-			a.Printf("%s %s\n", st.Yellow("settings:"), client.OneLine(note))
-		}
 	}
 	switch {
 	case s.Index.Stale:

@@ -29,17 +29,17 @@ func (a *app) auditExportCommand() *cobra.Command {
 files, approvals that were refused or withdrawn, what agents were denied, and
 changes of modes, rules and memories.
 
-csv and jsonl hold one act per line. md and html are reports for a reviewer; they
-begin with whether the log is the one that was signed, which is checked first.
+csv and jsonl hold one act per line. md is a report for a reviewer; it begins
+with whether the log is the one that was signed, which is checked first.
 Times are RFC 3339, a date, or how long ago (15m, 24h).`,
-		Example: `  writ audit export --format html --out approvals.html
+		Example: `  writ audit export --out approvals.md
   writ audit export --format csv --since 2026-11-01 > november.csv
   writ audit export --format jsonl --session 5e2c…`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditExport(cmd.Context(), f) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.format, "format", "", "csv, jsonl, md or html (default: what the name of --out says, else md)")
+	flags.StringVar(&f.format, "format", "", "csv, jsonl or md (default: what the name of --out says, else md)")
 	flags.StringVar(&f.out, "out", "", "`file` to write (default: standard output)")
 	flags.StringVar(&f.since, "since", "", "from this time on")
 	flags.StringVar(&f.until, "until", "", "before this time")
@@ -52,7 +52,7 @@ func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	const what = "audit export"
 	format, known := report.Format(f.format, f.out, a.JSON)
 	if !known {
-		return client.Usage(fmt.Sprintf("audit export: there is no format %q", f.format), "Use csv, jsonl, md or html.")
+		return client.Usage(fmt.Sprintf("audit export: there is no format %q", f.format), "Use csv, jsonl or md.")
 	}
 	r := report.Report{Made: a.Env.Now()}
 	if r.From, err = a.Moment(what, f.since); err != nil {
@@ -64,7 +64,7 @@ func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	if f.project != "" {
 		f.project = a.Env.Absolute(f.project)
 	}
-	if format == "md" || format == "html" {
+	if format == "md" {
 		if r.Evidence, err = a.evidenceOf(ctx, what); err != nil {
 			return err
 		}

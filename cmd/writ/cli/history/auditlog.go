@@ -27,7 +27,7 @@ func (a *app) auditCommand() *cobra.Command {
 		`  writ audit verify
   writ audit prove 019f… --out proof.json
   writ audit verify proof.json --key key.pub
-  writ audit export --format html --out approvals.html`,
+  writ audit export --out approvals.md`,
 		a.auditVerifyCommand(), a.auditProveCommand(), a.auditCheckpointCommand(), a.auditKeyCommand(), a.auditExportCommand())
 	c.Long = `Every stream of the log is under a Merkle tree (RFC 6962). The daemon signs its
 root at intervals with a key of its own, and keeps the signed checkpoints and the

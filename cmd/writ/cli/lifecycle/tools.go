@@ -64,7 +64,7 @@ would show now and ends.`
 // whatIfCommand links retrieval, so writd runs it.
 func (a tools) whatIfCommand() *cobra.Command {
 	c := a.toolCommand("whatif", "Run the log once more under other settings, and say what would have changed",
-		"  writ log whatif --policy strict.yaml --since 24h\n  writ log whatif --corpus ./rules --svg rules.svg\n  writ log whatif --weights tuned.json --json")
+		"  writ log whatif --policy strict.yaml --since 24h\n  writ log whatif --corpus ./rules\n  writ log whatif --weights tuned.json --json")
 	c.Long = `Runs recorded decisions under another policy (--policy FILE, a project's settings as
 in .writ/config.yaml) and recorded prompts over another corpus (--corpus DIR) or
 with other weights (--weights FILE or the name of a profile). It reports decisions

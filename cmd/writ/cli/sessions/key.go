@@ -15,8 +15,8 @@ func (a *app) keyCommand() *cobra.Command {
 		Use: "key", Short: "Show or draw the key that signs what you approve",
 		Long: `With a key of your own, what you approve and decide about rules in a terminal is
 signed: writ audit verify checks it, and writ audit attest verify --person asks for it
-and names you. The key lies in the system's keyring, or where there is none in a file
-that you alone read. This prints the public one, for those who verify.
+and names you. The key lies in a file that you alone read. This prints the public one,
+for those who verify.
 
 A key says whose approval it is, not that nobody else had your machine: programs of
 yours can use it. What has to be a finger or a touch takes a passkey.`,
@@ -35,13 +35,9 @@ func (a *app) key(name string) error {
 		if strings.ContainsAny(name, " \t\r\n+") {
 			return client.Usage(what+": a name has no blank and no plus sign", "Use one such as ann@example.org.")
 		}
-		secrets, err := a.Secrets()
-		if err != nil {
-			return client.Explain(what, err)
-		}
 		key, err := evidence.NewKey(name)
 		if err == nil {
-			_, err = secrets.KeepPerson(key)
+			err = a.KeepPersonKey(key)
 		}
 		if err != nil {
 			return client.Refused(what, client.OneLine(err.Error()), "")

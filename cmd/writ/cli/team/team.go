@@ -1,20 +1,14 @@
-// Package team holds the commands about what this machine shares with others: how its
-// roles sign in to a NATS that belongs to several, what of its log may leave, and the
-// hub to which it leaves.
+// Package team holds the commands about what this machine shares with others: what of
+// its log may leave, and the hub to which it leaves.
 //
-// It writes secrets and files of this machine; what is brought to a hub, the daemon
-// brings.
+// It writes files of this machine; what is brought to a hub, the daemon brings.
 package team
 
 import (
-	"errors"
-	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/bus/oskeyring"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/hub"
 	"github.com/writbus/writ/projections/hubcopies"
@@ -29,46 +23,17 @@ func Command(c *client.Client) *cobra.Command {
 	a := &app{c}
 	all := &cobra.Command{
 		Use: "team", Short: "Share what may leave this machine, and follow an organisation's rules",
-		Long:    "Shows what of the log may leave this machine, kind by kind, and brings it to a hub\nthat the team runs (writ help team). Follows the rules that an organisation releases.\nKeeps what the roles of this machine sign in with to a NATS of somebody else (nats_url,\nwrit help log).",
+		Long:    "Shows what of the log may leave this machine, kind by kind, and brings it to a hub\nthat the team runs (writ help team). Follows the rules that an organisation releases.",
 		Example: "  writ team leaving\n  writ team join tls://hub.example.org:7422 --creds alice.creds\n  writ team release follow https://rules.acme.example/newest --root rules@acme+1a2b3c4d+AbC…",
 	}
 	all.AddCommand(a.leavingCommand(), a.joinCommand(),
 		a.act(schemas.TeamStatus, "Show what of the log is at the hub"), a.act(schemas.TeamDoctor, "Look for what keeps copies from the hub"),
-		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.witnessCommand(), a.credentialCommand(), a.releaseCommand())
+		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.witnessCommand(), a.releaseCommand())
 	return all
 }
 
 // maxCredential bounds one, in bytes.
 const maxCredential = 64 << 10
-
-func (a *app) credentialCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "credential ROLE FILE|-", Short: "Keep how a role signs in, in the system's keyring",
-		Long:      hub.CredentialWords,
-		Example:   "  writ team credential daemon daemon.creds\n  writ team credential hook - < hook.nk",
-		ValidArgs: oskeyring.Roles,
-		Args:      cobra.ExactArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.keep(args[0], args[1])
-		},
-	}
-}
-
-func (a *app) keep(role, file string) error {
-	raw, err := os.ReadFile(a.Env.Absolute(file))
-	if file == "-" {
-		raw, err = io.ReadAll(io.LimitReader(a.In, maxCredential))
-	}
-	secrets, unknown := a.Secrets()
-	var place string
-	if err = errors.Join(err, unknown); err == nil {
-		place, err = secrets.KeepCredential(role, string(raw))
-	}
-	if err != nil {
-		return client.Refused("team credential", client.OneLine(err.Error()), "")
-	}
-	return a.Print(map[string]string{"role": role, "place": place}, func() { a.Printf("The credential of %s is kept in %s.\n", role, place) })
-}
 
 func (a *app) leavingCommand() *cobra.Command {
 	var out string

@@ -19,7 +19,7 @@ function frame(title, top, unit, from, to) {
 }
 
 /** tidy writes a number with two digits that matter. */
-export const tidy = (n) => String(Number(n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)));
+const tidy = (n) => String(Number(n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(2)));
 
 function scales(points, top) {
   const from = points[0].at;

@@ -2,7 +2,7 @@ import { card, fill, h } from './dom.js';
 import { get, refreshing } from './net.js';
 import { bars, lines } from './charts.js';
 
-/** retrieval shows how fast rules are found, and what comes of them. */
+/** retrieval shows what prompts were given, and what comes of it. */
 export function retrieval(main, signal) {
   const hours = h('select', { 'aria-label': 'Span' }, [[24, 'a day'], [168, 'a week'], [2160, 'ninety days']].map(([n, t]) => h('option', { value: n }, t)));
   const body = h('div');
@@ -13,8 +13,6 @@ export function retrieval(main, signal) {
     const at = (x) => new Date(x.start).getTime();
     const ratio = (x, y) => (y ? (100 * x) / y : 0);
     fill(body,
-      card('How long a retrieval took, since the daemon started', lines('Milliseconds per minute: median and 95th percentile', a.retrieval.map((m) => ({ at: at(m), values: [m.p50_ms, m.p95_ms] })), ' ms'),
-        legend(['', 'median'], ['two', '95th percentile'])),
       card('Prompts that rules were shown for', lines('Percent of prompts with rules, and mean best score in percent', a.hours.filter((x) => x.prompts).map((x) => ({ at: at(x), values: [ratio(x.answered, x.prompts), 100 * x.best] })), ' %'),
         legend(['', 'prompts with rules'], ['two', 'mean score of the best rule'])),
       card('What they cost', lines('Tokens of rules for a prompt, on average per hour', a.hours.filter((x) => x.prompts).map((x) => ({ at: at(x), values: [x.tokens / x.prompts] })), '')),

@@ -1,5 +1,4 @@
 import { ago, card, chip, fill, h, last, short, table } from './dom.js';
-import { tidy } from './charts.js';
 import { get, refreshing } from './net.js';
 import { bell } from './notify.js';
 import { waiting } from './review.js';
@@ -40,8 +39,6 @@ async function judgements() {
 function tiles(activity, status, counts, others) {
   const since = (hours) => activity.hours.filter((hour) => Date.now() - new Date(hour.start) < hours * 3600e3);
   const sum = (hours, ...names) => since(hours).reduce((n, hour) => n + names.reduce((m, name) => m + (hour[name] || 0), 0), 0);
-  const recent = activity.retrieval.slice(-60);
-  const slowest = recent.length ? Math.max(...recent.map((m) => m.p95_ms)) : 0;
   const behind = status.views.reduce((n, v) => n + v.lag, 0);
   return h('div', { class: 'tiles' }, [
     [counts.waiting, 'wait for you'],
@@ -50,7 +47,6 @@ function tiles(activity, status, counts, others) {
     [sum(24, 'allowed'), 'allowed, 24 h'],
     [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
     [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; ${sum(168, 'followed')} rules followed, ${sum(168, 'ignored')} not`],
-    [recent.length ? `${tidy(slowest)} ms` : '–', 'slowest p95 of retrieval, last hour'],
     behind > 0 && [behind, 'events the views are behind'],
   ].filter(Boolean).map(([n, text]) => h('div', { class: 'tile' }, h('b', {}, n), h('span', {}, text))));
 }
