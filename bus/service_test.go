@@ -389,32 +389,6 @@ func TestPushConsumers(t *testing.T) {
 	}
 }
 
-// TestNoReaderAsks: what a reader has delivered reaches no service, and no request of the
-// server's own.
-func TestNoReaderAsks(t *testing.T) {
-	h := newHost(t, embedded.Options{})
-	c := daemon(t, h)
-	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.Any())
-	must(t, err)
-	heard, err := dialRaw(t, h, embedded.RoleDaemon).SubscribeSync("writ.svc.>")
-	must(t, err)
-	raw := dialRaw(t, h, embedded.RoleDashboard)
-	mine, err := raw.SubscribeSync("writ.deliver.dashboard.mine")
-	must(t, err)
-	for i, deliver := range []string{"writ.svc.gate.approve", "$JS.API.STREAM.DELETE.WRIT_RULES", "$JS.API.STREAM.CREATE.EVIL", "_INBOX.daemon.x", "writ.deliver.dashboard.mine"} {
-		name := fmt.Sprint("r", i)
-		body := `{"stream_name":"WRIT_SESSIONS","config":{"name":"` + name + `","deliver_subject":"` + deliver + `","deliver_policy":"all","ack_policy":"none","replay_policy":"instant","max_deliver":-1,"mem_storage":true,"num_replicas":1,"inactive_threshold":60000000000}}`
-		m, err := raw.Request("$JS.API.CONSUMER.CREATE.WRIT_SESSIONS."+name, []byte(body), patient)
-		must(t, err)
-		t.Logf("%s: %.300s", deliver, m.Data)
-	}
-	_, err = mine.NextMsg(patient)
-	must(t, err)
-	if m, err := heard.NextMsg(time.Second); err == nil {
-		t.Errorf("%s was asked: %s", m.Subject, m.Data)
-	}
-}
-
 // heldBack is a connection on which nothing leaves any more from a text on, until it
 // may. wrote hears of what left, is is closed once something is held.
 type heldBack struct {
