@@ -218,6 +218,19 @@ func TestWhoTakesOrdersIsOutOfReach(t *testing.T) {
 			t.Errorf("%s: its own, or another server, is not reached:\n%s", profile, out)
 		}
 	}
+	const begin = "nohup python3 -c \"import socket\nl = socket.create_server(('127.83.1.9', 9222))\nopen('$T/listens', 'w')\nfor _ in range(2): l.accept()[0].send(b'left')\" > /dev/null 2>&1 & until [ -e $T/listens ]; do sleep .01; done"
+	if out, exit := w.run(ReadOnly, begin); exit != 0 {
+		t.Fatal(out)
+	}
+	for profile, reached := range map[Profile]bool{ReadOnly: true, Implementation: false} {
+		out, _ := w.result(w.confined(w.options(profile, script("print(socket.create_connection(('127.83.1.9', 9222)).recv(9))")...)))
+		if strings.Contains(out, "left") != reached {
+			t.Errorf("%s: what another one left is reached or not: want %t:\n%s", profile, reached, out)
+		}
+	}
+	if out, _ := w.result(w.plain("/bin/sh", script("socket.create_connection(('127.83.1.9', 9222))")[1:]...)); out != "" { // it ends with this
+		t.Error(out)
+	}
 }
 
 // TestWherePersonsActIsOutOfReach: a command sees the link to the dashboard on the command
