@@ -446,47 +446,6 @@ func (k *keeper) connect(n *notification) syscall.Errno {
 	return errno
 }
 
-// isDoor reports whether an address is one at which a person acts on Writ: what listens
-// there knows a person by what a browser was shown, which others may have seen.
-func (k *keeper) isDoor(address []byte) bool {
-	if !loopback(address) {
-		return false
-	}
-	ports, _ := os.ReadFile(k.doors) // where there is no file, no daemon has any
-	port := []byte(strconv.Itoa(int(address[2])<<8 | int(address[3])))
-	return slices.ContainsFunc(bytes.Fields(ports), func(p []byte) bool { return bytes.Equal(p, port) })
-}
-
-// none is the address of nobody, loopback6 that of this machine in IPv6, and mappedPrefix
-// what stands before an address of IPv4 there.
-var (
-	none         [16]byte
-	loopback6    = append(make([]byte, 15), 1)
-	mappedPrefix = append(make([]byte, 10), 0xff, 0xff)
-)
-
-// loopback reports whether an address leads to this machine's own, or to none, which the
-// kernel takes for it.
-func loopback(address []byte) bool {
-	switch {
-	case len(address) >= 8 && address[1] == 0 && address[0] == syscall.AF_INET:
-		address = address[4:8]
-	case len(address) >= 24 && address[1] == 0 && address[0] == syscall.AF_INET6:
-		at := address[8:24]
-		if bytes.Equal(at, loopback6) || bytes.Equal(at, none[:]) {
-			return true
-		}
-		v4, mapped := bytes.CutPrefix(at, mappedPrefix)
-		if !mapped {
-			return false
-		}
-		address = v4
-	default:
-		return false
-	}
-	return address[0] == 127 || bytes.Equal(address, none[:4])
-}
-
 // terminal opens the other end of a terminal that the command made, and answers with it.
 func (k *keeper) terminal(n *notification) syscall.Errno {
 	made, errno := k.descriptor(int(int32(n.args[0])), "/proc/"+strconv.Itoa(int(n.pid)))

@@ -165,6 +165,74 @@ for request in ` + strings.ReplaceAll(strings.Trim(fmt.Sprint(append(subvolumes,
 	}
 }
 
+// TestWhoTakesOrdersIsOutOfReach: a debugger's port, or a shell's of this machine, has a
+// process outside do what it is told. One that the command or an earlier one started is its own.
+func TestWhoTakesOrdersIsOutOfReach(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	serve := func(at string) {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		go func() {
+			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+				_, _ = c.Write([]byte("reached"))
+				_ = c.Close()
+			}
+		}()
+	}
+	hosts := []string{"127.83.1.7"}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
+			hosts = append(hosts, ip.IP.String())
+		}
+	}
+	reach := ""
+	for _, host := range hosts {
+		serve(net.JoinHostPort(host, "5005"))
+		reach += "try: print(socket.create_connection(('" + host + "', 5005)).recv(9))\nexcept OSError as e: print(e)\n"
+	}
+	serve("127.83.1.7:15005")
+	const imports = "import socket\nsocket.setdefaulttimeout(60)\n"
+	script := func(text string) []string { return []string{"/bin/sh", "-c", python, "sh", imports + text} }
+	w := newWorld(t, os.Geteuid())
+	open, _ := w.result(w.plain("/bin/sh", script(reach)[1:]...))
+	if strings.Count(open, "reached") != len(hosts) {
+		t.Fatalf("it is not reached without the hold:\n%s", open)
+	}
+	for _, profile := range []Profile{ReadOnly, Implementation} {
+		out, _ := w.result(w.confined(w.options(profile, script(reach+"raise SystemExit(1)")...)))
+		if strings.Contains(out, "reached") || !strings.Contains(out, "at port 5005 of this machine was refused") {
+			t.Errorf("%s: it is reached:\n%s", profile, out)
+		}
+		const own = "l = socket.create_server(('127.83.1.8', 2345))\nc = socket.create_connection(('127.83.1.8', 2345))\nl.accept()[0].send(b'own')\nprint(c.recv(9))\n"
+		if out, _ := w.result(w.confined(w.options(profile, script(own+"print(socket.create_connection(('127.83.1.7', 15005)).recv(9))")...))); !strings.Contains(out, "own") || !strings.Contains(out, "reached") {
+			t.Errorf("%s: its own, or another server, is not reached:\n%s", profile, out)
+		}
+	}
+	const begin = "nohup python3 -c \"import socket\nl = socket.create_server(('127.83.1.9', 9222))\nopen('$T/listens', 'w')\nfor _ in range(2): l.accept()[0].send(b'left')\" > /dev/null 2>&1 & until [ -e $T/listens ]; do sleep .01; done"
+	if out, exit := w.run(ReadOnly, begin); exit != 0 {
+		t.Fatal(out)
+	}
+	for profile, reached := range map[Profile]bool{ReadOnly: true, Implementation: false} {
+		out, _ := w.result(w.confined(w.options(profile, script("print(socket.create_connection(('127.83.1.9', 9222)).recv(9))")...)))
+		if strings.Contains(out, "left") != reached {
+			t.Errorf("%s: what another one left is reached or not: want %t:\n%s", profile, reached, out)
+		}
+	}
+	if out, _ := w.result(w.plain("/bin/sh", script("socket.create_connection(('127.83.1.9', 9222))")[1:]...)); out != "" { // it ends with this
+		t.Error(out)
+	}
+}
+
 // TestWherePersonsActIsOutOfReach: a command sees the link to the dashboard on the command
 // line of what opens it, and a browser's cookie at its own server.
 func TestWherePersonsActIsOutOfReach(t *testing.T) {

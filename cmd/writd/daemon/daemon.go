@@ -230,6 +230,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err := errors.Join(os.MkdirAll(filepath.Dir(confine.Doors(s.DataDir)), 0o700), doors(s)("")); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	defer func() { err = errors.Join(err, os.Remove(confine.Doors(s.DataDir))) }() // others may have the ports next
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return false, err

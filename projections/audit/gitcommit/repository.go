@@ -52,7 +52,7 @@ func (r Repository) git(ctx context.Context, in io.Reader, args ...string) (stri
 }
 
 func (r Repository) output(ctx context.Context, in io.Reader, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.warnAmbiguousRefs=true"}, args...)...)
+	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.commitGraph=false", "-c", "core.quotePath=false", "-c", "core.warnAmbiguousRefs=true"}, args...)...)
 	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "GIT_OPTIONAL_LOCKS=0", "GIT_GRAFT_FILE="+os.DevNull, "LC_ALL=C"), in
 	var out, complaint bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaint

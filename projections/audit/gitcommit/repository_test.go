@@ -1,6 +1,11 @@
 package gitcommit_test
 
 import (
+	"bytes"
+	"crypto/sha1" //nolint:gosec // git names its files so
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,6 +70,42 @@ git update-index --cacheinfo 160000,$(git rev-parse HEAD),s; git commit -qm two`
 				t.Fatalf("%v, %v; want %s", d.Changes, err, c.file)
 			}
 		})
+	}
+}
+
+// TestAForgedGraphHidesNothing: git takes parents from the graph of commits that it keeps
+// beside them, which whoever commits may write.
+func TestAForgedGraphHidesNothing(t *testing.T) {
+	r, sh := repository(t)
+	sh("git update-ref refs/heads/x $(git commit-tree -m x HEAD^{tree}); git commit-graph write --reachable")
+	path := filepath.Join(r.Dir, ".git/objects/info/commit-graph")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = raw[:len(raw)-sha1.Size]
+	at := func(chunk string) int { // the table of chunks is behind eight bytes
+		entry := 8 + bytes.Index(raw[8:], []byte(chunk))
+		return int(binary.BigEndian.Uint64(raw[entry+4:]))
+	}
+	ids, commits := at("OIDL"), at("CDAT")
+	nth := func(revision string) int {
+		id, err := hex.DecodeString(sh("git rev-parse " + revision))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Index(raw[ids:], id) / sha1.Size
+	}
+	binary.BigEndian.PutUint32(raw[commits+36*nth("HEAD")+sha1.Size:], uint32(nth("x")))
+	sum := sha1.Sum(raw)
+	if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, append(raw, sum[:]...), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if sh("git rev-list --parents --max-count=1 HEAD") != sh("git rev-parse HEAD")+" "+sh("git rev-parse x") {
+		t.Fatal("git itself does not go by it")
+	}
+	if d, err := r.Difference(t.Context(), "HEAD"); err != nil || len(d.Changes) != 1 || d.Changes[0].Path != "b.go" {
+		t.Fatalf("%v, %v; want b.go", d.Changes, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -22,6 +23,7 @@ import (
 // in files that only grow. The daemon's own is one; others are second places.
 type folder struct {
 	dir  string
+	root *os.Root // the same, out of which no link leads
 	key  signingKey
 	tips map[schemas.Stream]*streamTip
 }
@@ -38,17 +40,21 @@ type streamTip struct {
 // off; nothing was signed over it. The public key is a copy: where it is damaged,
 // and what was signed is this key's, it is written anew, which warn is told.
 func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string)) (*folder, error) {
-	l := &folder{dir: dir, key: key, tips: map[schemas.Stream]*streamTip{}}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, evidence.KeyFile)
-	have, err := os.ReadFile(path)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &folder{dir: dir, root: root, key: key, tips: map[schemas.Stream]*streamTip{}}
+	write := func() error {
+		return atomicfile.WriteIn(root, evidence.KeyFile, []byte(key.public+"\n"), atomicfile.Options{Mode: 0o644})
+	}
+	have, err := readIn(root, evidence.KeyFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
-			return nil, err
-		}
+		return l, write()
 	case err != nil:
 		return nil, err
 	case string(bytes.TrimSpace(have)) != key.public:
@@ -57,10 +63,10 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 		if some, own := l.own(); !own || another && !some {
 			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…. Put that folder back, or audit.key into the folder of the credentials, as from a backup; or move that folder away, and a new key begins anew", dir, bytes.TrimSpace(have))
 		}
-		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
+		if err := write(); err != nil {
 			return nil, err
 		}
-		warn(path + " was damaged and is written anew from the key that signs: nothing is lost. Check the disk")
+		warn(filepath.Join(dir, evidence.KeyFile) + " was damaged and is written anew from the key that signs: nothing is lost. Check the disk")
 	}
 	return l, nil
 }
@@ -91,7 +97,7 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 		return t, nil
 	}
 	t := &streamTip{last: evidence.Checkpoint{Stream: s, Root: evidence.EmptyRoot}}
-	text, err := os.ReadFile(l.checkpoints(s))
+	text, err := readIn(l.root, string(s)+evidence.CheckpointsFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -102,7 +108,7 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 		}
 	}
 	if rest != "" {
-		if err := os.Truncate(l.checkpoints(s), int64(len(text)-len(rest))); err != nil {
+		if err := l.cut(string(s)+evidence.CheckpointsFile, int64(len(text)-len(rest))); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +122,7 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 			return nil, fmt.Errorf("%s: the first checkpoint: %w", l.checkpoints(s), err)
 		}
 	}
-	if t.lastLeaf, err = lastLeaf(l.leaves(s)); err != nil {
+	if t.lastLeaf, err = lastLeaf(l.root, string(s)+evidence.LeavesFile); err != nil {
 		return nil, err
 	}
 	l.tips[s] = t
@@ -124,8 +130,8 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 }
 
 // lastLeaf is the sequence in the last whole line of a file, 0 for none.
-func lastLeaf(path string) (uint64, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func lastLeaf(in *os.Root, name string) (uint64, error) {
+	f, err := openIn(in, name, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
@@ -153,7 +159,7 @@ func lastLeaf(path string) (uint64, error) {
 	begins := bytes.LastIndexByte(end[:whole-1], '\n') + 1
 	leaf, err := evidence.ParseLeafLine(end[begins : whole-1])
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, fmt.Errorf("%s: %w", filepath.Join(in.Name(), name), err)
 	}
 	return leaf.Seq, nil
 }
@@ -182,7 +188,7 @@ func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) (e
 			return err
 		}
 	}
-	if err := appendDurably(l.checkpoints(c.Stream), append(bytes.Clone(signed), '\n')); err != nil {
+	if err := appendDurably(l.root, string(c.Stream)+evidence.CheckpointsFile, append(bytes.Clone(signed), '\n')); err != nil {
 		return err
 	}
 	if t.last, t.signed = c, signed; len(t.began.signed) == 0 {
@@ -206,23 +212,23 @@ func (l *folder) keepLeaves(tree *audit.Tree, t *streamTip, c evidence.Checkpoin
 			break
 		}
 		if lines = evidence.AppendLeafLine(lines, leaf); len(lines) >= keptTogether {
-			if err := appendDurably(l.leaves(c.Stream), lines); err != nil {
+			if err := appendDurably(l.root, string(c.Stream)+evidence.LeavesFile, lines); err != nil {
 				return err
 			}
 			lines = lines[:0]
 		}
 	}
 	t.lastLeaf = max(t.lastLeaf, c.Last())
-	return appendDurably(l.leaves(c.Stream), lines)
+	return appendDurably(l.root, string(c.Stream)+evidence.LeavesFile, lines)
 }
 
 // appendDurably appends to a file and waits until it is on the disk. What could not
 // be written whole is taken back, as far as that works.
-func appendDurably(path string, text []byte) error {
+func appendDurably(in *os.Root, name string, text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644) //nolint:gosec // evidence is for everybody whom the folder lets in
+	f, err := openIn(in, name, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -237,4 +243,42 @@ func appendDurably(path string, text []byte) error {
 		err = errors.Join(err, f.Truncate(before))
 	}
 	return errors.Join(err, f.Close())
+}
+
+// maxFile is the largest file that is read or appended to, in bytes: one that somebody
+// else made longer takes the memory of all.
+const maxFile = 1 << 30
+
+// openIn opens a file of a folder that others may write, too: no link leads out of it,
+// and no pipe in its place keeps anybody waiting.
+func openIn(in *os.Root, name string, flags int) (*os.File, error) {
+	f, err := in.OpenFile(name, flags|syscall.O_NONBLOCK, 0o644) // evidence is for everybody whom the folder lets in
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxFile) {
+		err = fmt.Errorf("%s is no file that Writ wrote: it is %s of %d bytes. Move it away", filepath.Join(in.Name(), name), info.Mode().Type(), info.Size())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func readIn(in *os.Root, name string) ([]byte, error) {
+	f, err := openIn(in, name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	return io.ReadAll(io.LimitReader(f, maxFile))
+}
+
+func (l *folder) cut(name string, size int64) error {
+	f, err := openIn(l.root, name, os.O_WRONLY)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Close())
 }

@@ -37,7 +37,7 @@ func (a *Auditor) openPlaces() ([]place, error) {
 		u, err := url.Parse(text)
 		switch {
 		case filepath.IsAbs(text) && strings.HasSuffix(text, "/"):
-			places = append(places, &folderPlace{dir: filepath.Clean(text), key: a.key, warn: a.Warn, tree: a.tree})
+			places = append(places, &folderPlace{dir: filepath.Clean(text), not: a.ledger, key: a.key, warn: a.Warn, tree: a.tree})
 		case filepath.IsAbs(text):
 			places = append(places, &filePlace{path: text, had: map[schemas.Stream]bool{}})
 		case err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
@@ -101,8 +101,13 @@ type filePlace struct {
 func (p *filePlace) String() string { return p.path }
 
 func (p *filePlace) publish(_ context.Context, s sealed) error {
+	in, err := os.OpenRoot(filepath.Dir(p.path))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only a handle
 	if !p.had[s.checkpoint.Stream] {
-		text, err := os.ReadFile(p.path)
+		text, err := readIn(in, filepath.Base(p.path))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -110,12 +115,13 @@ func (p *filePlace) publish(_ context.Context, s sealed) error {
 			return nil
 		}
 	}
-	return appendDurably(p.path, append(bytes.Clone(s.signed), '\n'))
+	return appendDurably(in, filepath.Base(p.path), append(bytes.Clone(s.signed), '\n'))
 }
 
 // folderPlace is a folder like the daemon's own, in a repository for instance.
 type folderPlace struct {
 	dir    string
+	not    *folder // the daemon's own, which a link in its place may lead to
 	key    signingKey
 	warn   func(string)
 	tree   func(schemas.Stream, func(*audit.Tree) error) error
@@ -126,10 +132,16 @@ func (p *folderPlace) String() string { return p.dir + "/" }
 
 func (p *folderPlace) publish(_ context.Context, s sealed) (err error) {
 	if p.ledger == nil {
-		if p.ledger, err = openFolder(p.dir, p.key, 0o755, p.warn); err != nil {
+		if p.ledger, err = p.open(); err != nil {
 			return err
 		}
 	}
+	defer func() {
+		if err != nil { // another folder may stand in its place
+			_ = p.ledger.root.Close()
+			p.ledger = nil
+		}
+	}()
 	behind, err := p.ledger.behind(s.checkpoint)
 	if err != nil || !behind {
 		return err
@@ -141,6 +153,23 @@ func (p *folderPlace) publish(_ context.Context, s sealed) (err error) {
 		}
 		return p.ledger.keep(tree, s.checkpoint, s.signed)
 	})
+}
+
+// open opens the folder as it stands there now, which is never the daemon's own.
+func (p *folderPlace) open() (*folder, error) {
+	l, err := openFolder(p.dir, p.key, 0o755, p.warn)
+	if err != nil {
+		return nil, err
+	}
+	there, err := l.root.Stat(".")
+	own, ownErr := p.not.root.Stat(".")
+	if err = errors.Join(err, ownErr); err == nil && os.SameFile(there, own) {
+		err = fmt.Errorf("%s leads to the daemon's own evidence, and is no second place", p.dir)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.root.Close())
+	}
+	return l, nil
 }
 
 // postPlace takes checkpoints by HTTP POST, one each, as text.
