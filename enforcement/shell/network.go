@@ -207,7 +207,7 @@ func publicKeyJudge(r *reading) {
 // verb but names a thing, or the file that another verb writes.
 var cloudReads = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|cluster|compute|config|container|database|droplet|group|` +
 	`identity|image|instance|key|machine|network|plan|project|registry|repo|role|secret|server|storage|subscription|version|vm|vnet|volume|zone)[ :])?` +
-	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|help|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
+	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|help|logs|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
 
 // cloudActs are verbs that are written like the kinds of things.
 var cloudActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*) `)
