@@ -35,6 +35,8 @@ type Layout struct {
 	HookScripts     []string // files, absolute, that agents' settings have run by themselves
 	Findings        string   // relative to the project; "" means DefaultFindings
 	CaseInsensitive bool     // how the file system compares names
+	// Absent says that a path is no folder; nil takes all for folders.
+	Absent func(path string) bool
 }
 
 // Classify says what a path is. abs is absolute with symbolic links resolved,

@@ -46,6 +46,7 @@ func TestDescriptorsAreTheCommands(t *testing.T) {
 // where the system would write it, by whatever name it is reached.
 func TestInspectFollowsTheSystem(t *testing.T) {
 	layout, readlink := escapeLayout()
+	layout.Absent = func(dir string) bool { return strings.HasPrefix(dir, "/p/nosuch") }
 	for _, c := range []struct{ command, reaches string }{
 		{"echo x > out/../a.go", "/tmp/d/a.go"},
 		{"echo x > /tmp/in/../main.go", "/p/main.go"},
@@ -69,6 +70,8 @@ func TestInspectFollowsTheSystem(t *testing.T) {
 		{"ln main.go /tmp/h && echo x > /tmp/h", "/p/main.go"},
 		{"cp -l main.go /tmp/h", "/p/main.go"},
 		{"link main.go /tmp/h", "/p/main.go"},
+		{"cd nosuch && true; touch main.go", "/p/main.go"},
+		{"cd nosuch/.. || cd nosuch; touch main.go", "/p/main.go"},
 		{"cd testdata/nosuch; touch main.go", "/p/main.go"},
 		{"cd /tmp/nosuch; touch main.go", "/p/main.go"},
 		{"rm -rf .", "/p/.writ"},

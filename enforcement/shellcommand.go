@@ -63,7 +63,7 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 	}
 	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home}
 	at.readlink = LinksFrom(at.dir, readlink)
-	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
+	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars, Absent: l.Absent})
 	c := &ShellCommand{
 		Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project, Background: r.Background, Elsewhere: r.Elsewhere,
 		Plain: r.Effect == shell.ReadsOnly && shell.Plain(command) && !at.strays(l, command), Doubtful: shell.Doubtful(command),

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/enforcement/query"
 	"github.com/writbus/writ/schemas/lazyregexp"
 	"github.com/writbus/writ/schemas/wordset"
 )
@@ -229,58 +230,14 @@ func some(list []string, set map[string]bool) bool {
 // asks reports whether a query only reads. One for a database has to be one of
 // reading; one that may as well be words to search for has to hold no statement
 // that writes.
-func (a argument) asks(key, query string) bool {
+func (a argument) asks(key, text string) bool {
 	if key != "query" && key != "queries" && key != "q" || some(slices.Concat(a.tool, a.server), databases) || strings.Join(a.tool, "_") == "read_query" {
-		return readsQuery(query)
+		return query.Reads(text)
 	}
-	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(query)
+	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(text)
 }
 
-var (
-	writingStatement = lazyregexp.New(`(?is)\b(?:insert\s+(?:into|or)|update\s+\S+\s+set|delete\s+from|drop\s+\w+|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+|virtual\s+)?(?:table|view|index|trigger|function|database|schema|extension|user|role|procedure)|alter\s+\w+|truncate\s+\w+|replace\s+into|merge\s+into|copy\s*\(|copy\s+\S+\s+(?:to|from)|attach\s+|detach\s+\w|vacuum|load_extension\s*\(|writefile\s*\(|into\s+(?:out|dump)file|pragma\s+\w+\s*[=(]|grant\s+\w+\s+on|mutation\b[^{]*\{)|\$(?:out|merge)\b|^\s*\.`)
-	beginsQuery      = lazyregexp.New(`(?is)^\s*\(*\s*(?:select|with|explain|show|describe|desc|values|match|optional\s+match|return|unwind|query\b|\{|pragma\s+(?:\w+\.)?(?:(?:table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|integrity_check|quick_check)\s*(?:\(\s*['"]?[\w.]*['"]?\s*\))?|database_list|user_version|schema_version|journal_mode|page_size|page_count|encoding|foreign_keys|compile_options|function_list|collation_list)\s*;?\s*$)`)
-	writesInQuery    = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
-	calledInQuery    = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)
-	withInQuery      = lazyregexp.New(`(?i)^\s*with\s+(?:recursive\s+)?\w+`)
-	graphQuery       = lazyregexp.New(`^\s*(?:query\b|\{)`)
-	dollarQuote      = lazyregexp.New(`\$\w*\$`)
-	quotedInQuery    = lazyregexp.New(`'[^']*'`)
-	nestedQuote      = lazyregexp.New(`"[^"]*'[^"]*"|\[[^\]]*'[^\]]*\]|` + "`[^`]*'[^`]*`")
-
-	// queryCalls are words that stand before a bracket in queries that read.
-	queryCalls = words(`select from where and or not in exists any all some on using as over partition by union except intersect join values with recursive case when then else
-		between like having distinct filter within limit offset order group is return match cross lateral left right inner full interval array row cast try_cast
-		count sum avg min max total group_concat string_agg array_agg json_agg jsonb_agg listagg coalesce ifnull nullif isnull iif if greatest least abs round ceil ceiling floor
-		mod power sqrt sign ln log exp random length char_length len lower upper trim ltrim rtrim substr substring replace instr position strpos left right lpad rpad concat concat_ws
-		format printf split_part initcap reverse repeat to_char to_date to_timestamp date time datetime strftime julianday unixepoch now current_date current_timestamp date_trunc
-		date_part extract age datediff dateadd date_add date_sub timestampdiff year month day hour minute second from_unixtime unix_timestamp typeof json_extract json_array_length
-		json_each json_object jsonb_extract_path_text json_build_object jsonb_build_object jsonb_array_elements json_array_elements unnest generate_series row_number rank dense_rank
-		ntile lag lead first_value last_value percentile_cont percentile_disc stddev variance corr median mode version database schema current_schema current_database user pg_size_pretty
-		pg_total_relation_size pg_relation_size pg_database_size pg_get_indexdef pg_get_viewdef pg_get_constraintdef obj_description col_description format_type to_regclass
-		regexp_replace regexp_match regexp_matches regexp_like hex quote unicode char md5 varchar decimal numeric int integer bigint real float text boolean labels type id nodes
-		relationships keys properties collect size range tolower toupper tostring tointeger head last query explain analyze buffers verbose pragma table_info table_xinfo index_list
-		index_info index_xinfo foreign_key_list foreign_key_check integrity_check quick_check table_list`)
-)
-
-// readsQuery reports whether one statement of a query language does nothing but
-// read, whichever of its dialects it is read in. What dialects read in different
-// ways – comments, backslashes, quotes within other quotes – is not told.
-func readsQuery(query string) bool {
-	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
-	if strings.ContainsAny(query, "\\#;") || dollarQuote.MatchString(query) || strings.Contains(query, "/*") || strings.Contains(query, "--") || nestedQuote.MatchString(query) {
-		return false
-	}
-	query = quotedInQuery.Regexp().ReplaceAllString(query, "''")
-	if !beginsQuery.MatchString(query) || writesInQuery.MatchString(query) {
-		return false
-	}
-	if graphQuery.MatchString(query) {
-		return true // of GraphQL, whose fields take arguments like calls
-	}
-	return !slices.ContainsFunc(calledInQuery.Regexp().FindAllStringSubmatch(withInQuery.Regexp().ReplaceAllString(query, ""), -1), func(call []string) bool {
-		return !queryCalls[strings.ToLower(call[1])]
-	})
-}
+var writingStatement = lazyregexp.New(`(?is)\b(?:insert\s+(?:into|or)|update\s+\S+\s+set|delete\s+from|drop\s+\w+|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+|virtual\s+)?(?:table|view|index|trigger|function|database|schema|extension|user|role|procedure)|alter\s+\w+|truncate\s+\w+|replace\s+into|merge\s+into|copy\s*\(|copy\s+\S+\s+(?:to|from)|attach\s+|detach\s+\w|vacuum|load_extension\s*\(|writefile\s*\(|into\s+(?:out|dump)file|pragma\s+\w+\s*[=(]|grant\s+\w+\s+on|mutation\b[^{]*\{)|\$(?:out|merge)\b|^\s*\.`)
 
 // pathsIn are the texts within an input that are, or may be, paths.
 func pathsIn(found []string, value any, depth int) []string {

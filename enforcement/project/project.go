@@ -175,8 +175,13 @@ func (o Options) Bare(root, home string) Project {
 	root = Resolved(root)
 	return Project{Root: root, Layout: enforcement.Layout{
 		Project: filepath.ToSlash(root), Home: filepath.ToSlash(Resolved(home)),
-		DataDir: filepath.ToSlash(Resolved(o.DataDir)), Temp: tempFolders(),
+		DataDir: filepath.ToSlash(Resolved(o.DataDir)), Temp: tempFolders(), Absent: absent,
 	}}
+}
+
+func absent(dir string) bool {
+	info, err := os.Stat(filepath.FromSlash(dir))
+	return err != nil || !info.IsDir()
 }
 
 func tempFolders() []string {

@@ -207,11 +207,11 @@ func (r *reading) subcommands(program string, reads []string) {
 		e.judge(rest)
 		return
 	}
-	if at := slices.IndexFunc(r.args, func(a arg) bool { return a.val == sub.val }); at > 0 && mayTake(r.args[at-1], rest.args) {
+	if at := slices.IndexFunc(r.args, func(a arg) bool { return a.val == sub.val }); at > 0 && r.mayTake(r.args[at-1], rest.args) {
 		r.unsure("an option may take the subcommand for its value")
 		return
 	}
-	second, sure := nextWord(rest.args)
+	second, sure := r.nextWord(rest.args)
 	if slices.Contains(reads, sub.val) || sure && slices.Contains(reads, sub.val+":"+second) || informs(rest.args, false) {
 		return
 	}
@@ -220,13 +220,13 @@ func (r *reading) subcommands(program string, reads []string) {
 
 // mayTake reports an option that may take the word behind it: others are there to be
 // the subcommand.
-func mayTake(option arg, others []arg) bool {
-	return strings.HasPrefix(option.val, "-") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 1 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] &&
+func (r *reading) mayTake(option arg, others []arg) bool {
+	return strings.HasPrefix(option.val, "-") && !strings.HasPrefix(option.val, "--no-") && len(option.val) > 1 && !strings.Contains(option.val, "=") && !flagsAlone[option.val] && strings.Trim(option.val[1:], r.entry.takes.alone) != "" &&
 		slices.ContainsFunc(others, func(a arg) bool { return !strings.HasPrefix(a.val, "-") })
 }
 
 // flagsAlone are options that stand before subcommands of many programs, and take nothing.
-var flagsAlone = setOf(`-a -d -g -h -q -qq -r -s -v -vv -vvv -D -V --all --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
+var flagsAlone = setOf(`-a -d -g -h -q -qq -r -s -v -vv -vvv -D -V --all --all-namespaces --debug --disable-pip-version-check --failed --force-local --frozen --full --global --help --insecure-skip-tls-verify --isolated --json
 	--locked --long --offline --parseable --plain --production --quiet --recursive --remote --require-virtualenv --reverse --silent --stats --syslog --system --tls
 	--tlsverify --transient-store --user --value --verbose --version --warnings-as-errors --workspaces`)
 
@@ -246,10 +246,10 @@ func (c *call) unsureIf(cond bool, text string) {
 
 // nextWord is the first argument that is not an option; sure says that none may take it
 // for its value.
-func nextWord(args []arg) (word string, sure bool) {
+func (r *reading) nextWord(args []arg) (word string, sure bool) {
 	for i, a := range args {
 		if !strings.HasPrefix(a.val, "-") {
-			return a.val, i == 0 || !mayTake(args[i-1], args[i+1:])
+			return a.val, i == 0 || !r.mayTake(args[i-1], args[i+1:])
 		}
 	}
 	return "", true

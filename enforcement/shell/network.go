@@ -207,14 +207,19 @@ func publicKeyJudge(r *reading) {
 // verb but names a thing, or the file that another verb writes.
 var cloudReads = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|cluster|compute|config|container|database|droplet|group|` +
 	`identity|image|instance|key|machine|network|plan|project|registry|repo|role|secret|server|storage|subscription|version|vm|vnet|volume|zone)[ :])?` +
-	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|help|config get(?:-value)? [^ ]+)$`)
+	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|help|logs|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
 
 // cloudActs are verbs that are written like the kinds of things.
 var cloudActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*) `)
 
 func cloudJudge(r *reading) {
 	var words []string
-	for _, a := range r.args {
+	args := r.args
+	for len(args) > 0 && strings.HasPrefix(args[0].val, "-") {
+		front := r.entry.takes.parse(args[:min(2, len(args))])
+		args = args[len(args[:min(2, len(args))])-len(front.operands):]
+	}
+	for _, a := range args {
 		if strings.HasPrefix(a.val, "-") {
 			break
 		}

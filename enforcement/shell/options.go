@@ -12,6 +12,7 @@ type optSpec struct {
 	short string   // letters of short options with a value
 	maybe string   // letters whose value is optional and attached
 	long  []string // long options with a value
+	alone string   // letters of options without one, which stand before a subcommand
 	stop  bool     // options end at the first operand
 }
 

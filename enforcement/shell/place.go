@@ -72,6 +72,9 @@ func (w *place) escapes(from, to string) bool {
 // the folder exists.
 func (w *place) mayFail(from, to, tempDir string) bool {
 	to = path.Clean(to)
+	if absent := w.a.env.Absent; absent != nil && !w.made[to] && inside(to, w.a.env.Project) && absent(to) {
+		return true
+	}
 	if w.made[to] || inside(w.a.env.Project, to) || inside(path.Clean(w.a.env.Dir), to) || inside(path.Clean(from), to) {
 		return false
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/writbus/writ/enforcement/query"
 )
 
 // reading is a call while an entry of the table is applied to it.
@@ -83,9 +85,9 @@ func init() {
 		"flags":  func(w []string) test { return func(r *reading) bool { return len(r.flagValues(w)) > 0 } },
 		"called": among(func(r *reading) (string, bool) { return r.name, true }),
 		"first":  among(func(r *reading) (string, bool) { return r.first(), true }),
-		"sub":    among(func(r *reading) (string, bool) { word, _ := nextWord(r.args); return word, true }),
-		"shows":  among(func(r *reading) (string, bool) { return nextWord(r.args) }),
-		"second": among(func(r *reading) (string, bool) { return nextWord(r.args[min(1, len(r.args)):]) }),
+		"sub":    among(func(r *reading) (string, bool) { word, _ := r.nextWord(r.args); return word, true }),
+		"shows":  among(func(r *reading) (string, bool) { return r.nextWord(r.args) }),
+		"second": among(func(r *reading) (string, bool) { return r.nextWord(r.args[min(1, len(r.args)):]) }),
 		"lead": among(func(r *reading) (string, bool) {
 			return r.operand(0).val, len(r.p.operands) > 0
 		}),
@@ -121,6 +123,14 @@ func init() {
 				return slices.ContainsFunc(r.p.values(w...), func(v arg) bool { return !v.known || !r.sh.trustedFile(v.val) })
 			}
 		},
+		"unlike": func(w []string) test {
+			matches := pattern(w[0])
+			return func(r *reading) bool {
+				return slices.ContainsFunc(append(r.p.values("--url"), r.p.operands...), func(a arg) bool { return !matches(a.val) })
+			}
+		},
+		"asks":      asks,
+		"fed":       is(func(r *reading) bool { return r.sh.in.given && (r.sh.in.text != "" || !r.sh.in.known) }),
 		"unknown":   anyArg(func(a arg) bool { return !a.known }),
 		"piped":     anyArg(func(a arg) bool { return a.subst != nil }),
 		"split":     anyArg(func(a arg) bool { return a.split }),
@@ -144,6 +154,20 @@ func init() {
 			dir, ok := r.sh.cwd()
 			return !ok || r.sh.temporary(path.Clean(dir))
 		}),
+	}
+}
+
+// asks reads what is said to a data base, by options or on standard input.
+func asks(words []string) test {
+	harmless := pattern(words[0])
+	return func(r *reading) bool {
+		said := r.p.values(words[1:]...)
+		if len(said) == 0 && r.sh.in.known {
+			said = []arg{literal(r.sh.in.text)}
+		}
+		return len(said) > 0 && !slices.ContainsFunc(said, func(a arg) bool {
+			return !harmless(a.val) && (!a.known || a.guess || !query.AllRead(strings.TrimPrefix(a.val, "query=")))
+		})
 	}
 }
 

@@ -54,6 +54,9 @@ type Env struct {
 	Home    string            // absolute home folder
 	Project string            // absolute project root; "" means Dir
 	Vars    map[string]string // variables known to the caller; may be nil
+	// Absent says of a folder in the project that it is not there; nil takes all for
+	// there.
+	Absent func(dir string) bool
 }
 
 // Result is the answer of Analyse.

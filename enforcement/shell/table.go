@@ -197,6 +197,8 @@ func (e *entry) options(words []string) {
 			e.before = true
 		case strings.HasPrefix(w, "--"):
 			e.takes.long = append(e.takes.long, w)
+		case strings.HasSuffix(w, "!"):
+			e.takes.alone += w[1 : len(w)-1]
 		case strings.HasSuffix(w, "?"):
 			e.takes.maybe += w[1 : len(w)-1]
 		default:
