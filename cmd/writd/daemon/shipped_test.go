@@ -27,6 +27,9 @@ func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 		}
 		for _, r := range list.Rules {
 			all = append(all, r.ID)
+			if (r.Superseded != "") != (r.ID == "SEC-PASS-ROTATE-001") {
+				t.Errorf("%s is superseded by %q", r.ID, r.Superseded)
+			}
 		}
 		return all
 	}
