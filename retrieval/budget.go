@@ -13,7 +13,7 @@ const DefaultBudget = 4000
 
 // The modes: how much of each rule is rendered, by budget.
 const (
-	ModeSummary  = "summary"  // below 2,000 tokens: title and RULE, and WHEN where there is room
+	ModeSummary  = "summary"  // below 2,000 tokens: id, title and RULE, and WHEN where there is room
 	ModeStandard = "standard" // to 8,000: and the score, VIOLATION and CORRECT
 	ModeFull     = "full"     // above: and WHY and RELATED
 )
@@ -166,14 +166,15 @@ func (s *search) already(chosen []int) piece {
 	return piece{}
 }
 
-// part lists a rule's pieces: its title, RULE, what it displaced; then what its
-// mode adds.
+// part lists a rule's pieces: its title – in a summary the line that it is by itself –,
+// RULE, what it displaced; then what its mode adds.
 func (s *search) part(c *candidate, hit int) part {
 	doc := &s.ix.docs[c.doc]
 	start := len(s.pieces)
-	s.pieces = append(s.pieces, doc.piece(segTitle))
-	if s.answer.Mode != ModeSummary {
-		s.pieces = append(s.pieces, piece{score: &c.score, tokens: frame().score.tokens}, doc.piece(segWhen))
+	if s.answer.Mode == ModeSummary {
+		s.pieces = append(s.pieces, s.ix.titleLine(c.doc))
+	} else {
+		s.pieces = append(s.pieces, doc.piece(segTitle), piece{score: &c.score, tokens: frame().score.tokens}, doc.piece(segWhen))
 	}
 	s.pieces = append(s.pieces, doc.piece(segRule))
 	if doc.Rule.Abstraction != nil {

@@ -124,9 +124,12 @@ func checkBlock(t interface{ Fatalf(string, ...any) }, a Answer) {
 		t.Fatalf("budget %d: not framed:\n%s", a.Budget, a.Block)
 	}
 	for _, h := range a.Rules {
-		shown := map[string]string{RenderedTitle: titleOnly(&h.Rule), RenderedAlready: h.ID, "": segTitle.render(&h.Rule)}[h.Rendered]
-		if shown == "" {
-			shown = segTitle.render(&h.Rule)
+		shown := segTitle.render(&h.Rule)
+		switch {
+		case h.Rendered == RenderedAlready:
+			shown = h.ID
+		case h.Rendered == RenderedTitle || a.Mode == ModeSummary:
+			shown = titleOnly(&h.Rule)
 		}
 		if (h.Rendered == "") == strings.Contains(a.Block, shown) {
 			t.Fatalf("budget %d: %s is rendered %q:\n%s", a.Budget, h.ID, h.Rendered, a.Block)

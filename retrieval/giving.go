@@ -72,7 +72,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.6, Line: 0.02, Any: 0.03, Even: 0.36, Doubt: 4}
+var DefaultDecision = Decision{Whole: 0.6, Line: 0.01, Any: 0.03, Even: 0.36, Doubt: 4}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.

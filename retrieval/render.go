@@ -78,7 +78,7 @@ func appendTitle(b []byte, r *schemas.Rule) []byte {
 }
 
 // lineLetters is how long the title of a rule in one line is.
-const lineLetters = 36
+const lineLetters = 28
 
 // titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once". A long
 // title ends before a comma, or else with a word; where there is none, the statement

@@ -294,15 +294,16 @@ type RuleQuery struct {
 
 // RuleSummary is one line of the list.
 type RuleSummary struct {
-	ID        string `json:"id"`
-	Title     string `json:"title,omitempty"`
-	Domain    string `json:"domain,omitempty"`
-	Severity  string `json:"severity"`
-	Mandatory bool   `json:"mandatory,omitempty"`
-	Authority string `json:"authority,omitempty"`
-	Retired   bool   `json:"retired,omitempty"`
-	Layer     string `json:"layer"`
-	Owner     string `json:"owner,omitempty"` // who says what the layer's rules are
+	ID         string `json:"id"`
+	Title      string `json:"title,omitempty"`
+	Domain     string `json:"domain,omitempty"`
+	Severity   string `json:"severity"`
+	Mandatory  bool   `json:"mandatory,omitempty"`
+	Authority  string `json:"authority,omitempty"`
+	Retired    bool   `json:"retired,omitempty"`
+	Superseded string `json:"superseded,omitempty"` // by the rule of this id, so that it is given to nobody
+	Layer      string `json:"layer"`
+	Owner      string `json:"owner,omitempty"` // who says what the layer's rules are
 }
 
 // RuleList is sorted by id.

@@ -47,7 +47,11 @@ func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList,
 	if err := b.await(ctx); err != nil {
 		return list, err
 	}
+	newer := map[string]string{}
 	err := b.each(func(_ projections.Reader, state rule.Given) error {
+		for _, older := range state.Supersedes() {
+			newer[older] = state.Rule.ID
+		}
 		retired := state.Status != rule.Active
 		if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || !state.Exists() {
 			return nil
@@ -59,6 +63,9 @@ func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList,
 		})
 		return nil
 	})
+	for i := range list.Rules {
+		list.Rules[i].Superseded = newer[list.Rules[i].ID]
+	}
 	sort.Slice(list.Rules, func(i, j int) bool { return list.Rules[i].ID < list.Rules[j].ID })
 	return list, err
 }

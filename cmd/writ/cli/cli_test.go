@@ -254,6 +254,13 @@ func TestShowNamesWhatSupersedesARule(t *testing.T) {
 	}
 }
 
+func TestTheListMarksWhatIsSuperseded(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcRules: schemas.RuleList{Rules: []schemas.RuleSummary{{ID: "OLD-1", Superseded: "NEW-1"}, {ID: "NEW-1"}}}}}
+	if r := s.run(t, "", "rule", "list"); r.code != 0 || strings.Count(r.out, "superseded") != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestACommandWaitsForTheRules(t *testing.T) {
 	asked := 0
 	s := &services{replies: map[string]any{schemas.SvcRules: func(string) any {

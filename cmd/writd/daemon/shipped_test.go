@@ -19,6 +19,7 @@ func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 		w.send("SessionStart", map[string]any{"source": "startup"}) // it waits for the rules
 		return w
 	}
+	newer := map[string]string{"SEC-PASS-ROTATE-001": "SEC-PASS-BREACHED-001", "GO-LOOPVAR-COPY-001": "GO-LOOPVAR-DROP-001"}
 	ids := func(w *world) (all []string) {
 		t.Helper()
 		list, err := call[schemas.RuleList](w, w.hook, schemas.SvcRules, schemas.RuleQuery{})
@@ -27,6 +28,9 @@ func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 		}
 		for _, r := range list.Rules {
 			all = append(all, r.ID)
+			if r.Superseded != newer[r.ID] {
+				t.Errorf("%s is superseded by %q, want %q", r.ID, r.Superseded, newer[r.ID])
+			}
 		}
 		return all
 	}

@@ -54,8 +54,11 @@ func ruleMarks(r schemas.RuleSummary) string {
 	if r.Authority == schemas.AuthorityProposed {
 		marks = append(marks, "provisional")
 	}
-	if r.Retired {
+	switch {
+	case r.Retired:
 		marks = append(marks, "retired")
+	case r.Superseded != "":
+		marks = append(marks, "superseded")
 	}
 	if whose := schemas.Whose(r.Layer, r.Owner); whose != "" {
 		marks = append(marks, whose)
