@@ -36,7 +36,7 @@ func TestProductsOfCodes(t *testing.T) {
 		for _, shape := range []struct{ rows, in, out int }{{1, 2, 16}, {4, 6, 32}, {5, 384, 48}, {3, 1536, 16}} {
 			r := rand.New(rand.NewSource(int64(shape.in)))
 			c, w := randomCodes(r, shape.out, shape.in)
-			rows := roundUp(shape.rows, codeRows)
+			rows := roundUp(shape.rows, k.rows)
 			lda, ldc := shape.in+3, shape.out+5
 			x := randoms(r, rows*lda)
 			for i := range shape.in { // all as large as they get, of one sign with the codes
@@ -68,9 +68,6 @@ func TestProductsOfCodes(t *testing.T) {
 func TestStatesAreRounded(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, k := range kernels() {
-		if k.round == nil {
-			continue
-		}
 		for _, x := range [][]float32{randoms(r, 16), randoms(r, 384), randoms(r, 7), make([]float32, 32), {}} {
 			got, want := make([]int16, len(x)), make([]int16, len(x))
 			scale, wanted := k.round(got, x, 11008), roundPortable(want, x, 11008)

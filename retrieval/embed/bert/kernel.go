@@ -17,10 +17,10 @@ type kernel struct {
 	gelu func(x []float32)
 	// codes adds to the tile at c (codeRows × codeCols, rows ldc values apart) the
 	// product of codeRows rows of a (k apart and long, k even) and a panel of codes,
-	// times the scales of its columns and rows; nil leaves it to multiply, of which
-	// the columns then divide codeCols.
+	// times the scales of its columns and rows; nil leaves it to [pairs], whose tiles
+	// have two rows.
 	codes func(k int, a []int16, panel []byte, cols, rows []float32, c []float32, ldc int)
-	// round is [roundPortable]; nil if codes is.
+	// round is [roundPortable].
 	round func(to []int16, x []float32, limit float32) (scale float32)
 }
 

@@ -3,35 +3,34 @@ package bert
 import "math"
 
 // portable is the kernel for every machine.
-var portable = kernel{name: "portable", rows: 4, cols: 2, multiply: multiplyPortable, softmax: softmaxPortable, gelu: geluPortable}
+var portable = kernel{name: "portable", rows: 2, cols: 4, multiply: multiplyPortable, softmax: softmaxPortable, gelu: geluPortable, round: roundPortable}
 
-// multiplyPortable keeps a 4 × 2 tile in registers: eight sums, four values of
-// a and two of the panel fit the sixteen that amd64 has.
+// multiplyPortable keeps a 2 × 4 tile in registers: eight sums, two values of a
+// and four of the panel fit the sixteen that amd64 has.
 func multiplyPortable(k int, a []float32, lda int, panel []float32, c []float32, ldc int) {
 	// All lengths are k, in a form that lets the compiler see it.
-	a0, a1, a2, a3 := a[:k], a[lda:][:k], a[2*lda:][:k], a[3*lda:][:k]
-	var s00, s01, s10, s11, s20, s21, s30, s31 float32
+	a0, a1 := a[:k], a[lda:][:k]
+	var s00, s01, s02, s03, s10, s11, s12, s13 float32
 	for i, v0 := range a0 {
-		b := (*[2]float32)(panel[2*i:])
-		b0, b1 := b[0], b[1]
-		v1, v2, v3 := a1[i], a2[i], a3[i]
-		s00 += v0 * b0
-		s01 += v0 * b1
-		s10 += v1 * b0
-		s11 += v1 * b1
-		s20 += v2 * b0
-		s21 += v2 * b1
-		s30 += v3 * b0
-		s31 += v3 * b1
+		b, v1 := (*[4]float32)(panel[4*i:]), a1[i]
+		s00 += v0 * b[0]
+		s01 += v0 * b[1]
+		s02 += v0 * b[2]
+		s03 += v0 * b[3]
+		s10 += v1 * b[0]
+		s11 += v1 * b[1]
+		s12 += v1 * b[2]
+		s13 += v1 * b[3]
 	}
-	c[0] += s00
-	c[1] += s01
-	c[ldc] += s10
-	c[ldc+1] += s11
-	c[2*ldc] += s20
-	c[2*ldc+1] += s21
-	c[3*ldc] += s30
-	c[3*ldc+1] += s31
+	c0, c1 := (*[4]float32)(c), (*[4]float32)(c[ldc:])
+	c0[0] += s00
+	c0[1] += s01
+	c0[2] += s02
+	c0[3] += s03
+	c1[0] += s10
+	c1[1] += s11
+	c1[2] += s12
+	c1[3] += s13
 }
 
 // Constants of expf: the Cephes library's float32 polynomial, and the natural
