@@ -14,7 +14,7 @@ const (
 // weight, a scale an output. States are rounded to 16 bits on the way in, each
 // row with a scale of its own, so that the rounding of the weights alone counts.
 type codes struct {
-	in, out int // multiples of 2 and of codeCols
+	in, out int // multiples of codeCols
 	// panels hold, for each group of codeCols outputs and each pair of inputs, the
 	// two codes of each output: vectors of pairs, which one instruction multiplies
 	// and adds.
