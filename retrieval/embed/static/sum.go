@@ -5,9 +5,8 @@ package static
 func addRowsPortable(sum []int64, values []byte, picked []int32, weights []int64) {
 	for i, row := range picked {
 		weight := weights[i]
-		from := values[int(row)*len(sum):][:len(sum)]
-		for j := range sum {
-			sum[j] += weight * int64(int8(from[j]))
+		for j, q := range values[int(row)*len(sum) : (int(row)+1)*len(sum)] {
+			sum[j] += weight * int64(int8(q))
 		}
 	}
 }
