@@ -95,9 +95,19 @@ func multiplyPairs(states []stateRun, codes []codeRun) (sums pairSums) {
 	for r := range states {
 		var s00, s01, s02, s03, s10, s11, s12, s13 float64
 		x, w := &states[r], &codes[r]
-		for i := range run {
+		for i := 0; i < run; i += 2 {
 			x0, x1 := x[i][0], x[i][1]
 			w0, w1, w2, w3 := w[i][0], w[i][1], w[i][2], w[i][3]
+			s00 += x0 * w0
+			s01 += x0 * w1
+			s02 += x0 * w2
+			s03 += x0 * w3
+			s10 += x1 * w0
+			s11 += x1 * w1
+			s12 += x1 * w2
+			s13 += x1 * w3
+			x0, x1 = x[i+1][0], x[i+1][1]
+			w0, w1, w2, w3 = w[i+1][0], w[i+1][1], w[i+1][2], w[i+1][3]
 			s00 += x0 * w0
 			s01 += x0 * w1
 			s02 += x0 * w2
