@@ -5,7 +5,7 @@ import "encoding/binary"
 // A float64 holds whole numbers up to 2^53, so that in plain Go one
 // multiplication and addition does the work of two: the codes of two outputs lie
 // in one number, the second times 2^laneBits, and their sums stay apart for run
-// products. They are those of the vector instructions to the last bit.
+// products. The sums are those of the vector instructions to the last bit.
 const (
 	laneBits = 27
 	run      = codeCols     // run·mostX·(mostCode+1) < 2^(laneBits-1)
