@@ -1,6 +1,9 @@
 package vector
 
-import "unsafe"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // lanes is how many codes the kernel takes at once: rows are padded to it with
 // zeros, which add nothing.
@@ -11,28 +14,52 @@ func padded(dim int) int { return (dim + lanes - 1) / lanes * lanes }
 // dotCodesPortable is [dotCodes] on any processor. Sums of products of codes
 // are whole numbers, so both give the same.
 func dotCodesPortable(out []int32, query, rows []int8) {
+	q := pairCodes(query)
 	for i := range out {
-		row := rows[i*len(query) : (i+1)*len(query)]
-		var s0, s1, s2, s3 int32
-		q := query
-		for len(q) >= 4 && len(row) >= 4 {
-			s0 += int32(q[0]) * int32(row[0])
-			s1 += int32(q[1]) * int32(row[1])
-			s2 += int32(q[2]) * int32(row[2])
-			s3 += int32(q[3]) * int32(row[3])
-			q, row = q[4:], row[4:]
-		}
-		out[i] = s0 + s1 + s2 + s3
+		out[i] = q.dot(rows[i*len(query):][:len(query)])
 	}
 }
 
 // scorePickedPortable is [scorePicked] on any processor.
 func scorePickedPortable(out []float32, query, rows []int8, scales []float32, picked []int32) {
-	var sum [1]int32
+	q := pairCodes(query)
 	for i, row := range picked {
-		dotCodesPortable(sum[:], query, rows[int(row)*len(query):(int(row)+1)*len(query)])
-		out[i] = float32(sum[0]) * scales[row]
+		out[i] = float32(q.dot(rows[int(row)*len(query):][:len(query)])) * scales[row]
 	}
+}
+
+// paired is a query of which one multiplication takes two codes: the upper half of
+// (a + b·2^32)·(d + c·2^32) is a·c + b·d. Rows are raised by 128 for it.
+type paired struct {
+	codes  [][4]int64 // of eight: each of the first four with the one four on
+	raised int32      // what raised rows give too much
+}
+
+func pairCodes(query []int8) paired {
+	q := paired{codes: make([][4]int64, len(query)/8)}
+	for i := range q.codes {
+		for j := range 4 {
+			first, second := query[8*i+j], query[8*i+j+4]
+			q.codes[i][j] = int64(first)<<32 + int64(second)
+			q.raised += 128 * (int32(first) + int32(second))
+		}
+	}
+	return q
+}
+
+func (q paired) dot(row []int8) int32 {
+	const raise, pair = 0x8080808080808080, 0x000000ff000000ff
+	var a, b, c, d int64
+	eights := unsafe.Slice((*[8]byte)(unsafe.Pointer(unsafe.SliceData(row))), len(row)/8)[:len(q.codes)]
+	for i, codes := range q.codes {
+		v := binary.LittleEndian.Uint64(eights[i][:]) ^ raise
+		a += int64(v&pair) * codes[0]
+		b += int64(v>>8&pair) * codes[1]
+		c += int64(v>>16&pair) * codes[2]
+		d += int64(v>>24&pair) * codes[3]
+	}
+	sum := a + b + c + d
+	return int32((sum-int64(int32(sum)))>>32) - q.raised
 }
 
 // dotRowsPortable is [dotRows] on any processor, and for any length.

@@ -14,7 +14,7 @@ const (
 // weight, a scale an output. States are rounded to 16 bits on the way in, each
 // row with a scale of its own, so that the rounding of the weights alone counts.
 type codes struct {
-	in, out int // multiples of 2 and of codeCols
+	in, out int // multiples of codeCols
 	// panels hold, for each group of codeCols outputs and each pair of inputs, the
 	// two codes of each output: vectors of pairs, which one instruction multiplies
 	// and adds.
@@ -37,45 +37,25 @@ func (c *codes) limit() float32 { return float32(min(mostX, mostSum/(mostCode*c.
 type rounded struct {
 	values []int16
 	scales []float32 // of each row
-	panel  []float32 // of a kernel without products of codes
+	pairs  pairs
 }
 
 // addProduct adds x·Wᵀ to y for n rows, rounded up to whole tiles: both have
 // memory for those, x of rows lda and y of rows ldc values.
 func (c *codes) addProduct(k *kernel, r *rounded, n int, x []float32, lda int, y []float32, ldc int) {
-	if k.codes == nil {
-		c.addFloats(k, r, n, x, lda, y, ldc)
-		return
-	}
-	n = roundUp(n, codeRows)
+	n = roundUp(n, k.rows)
 	r.values, r.scales = grow(r.values, n*c.in), grow(r.scales, n)
 	for row := range n {
 		r.scales[row] = k.round(r.values[row*c.in:][:c.in], x[row*lda:][:c.in], c.limit())
+	}
+	if k.codes == nil {
+		r.pairs.addProduct(c, r, n, y, ldc)
+		return
 	}
 	for first := 0; first < c.out; first += codeCols {
 		panel, scales := c.panels[first*c.in:][:codeCols*c.in], c.scales[first:][:codeCols]
 		for row := 0; row < n; row += codeRows {
 			k.codes(c.in, r.values[row*c.in:], panel, scales, r.scales[row:], y[row*ldc+first:], ldc)
-		}
-	}
-}
-
-// addFloats is addProduct with the codes turned into floats, panel by panel, for
-// a kernel that multiplies no others.
-func (c *codes) addFloats(k *kernel, r *rounded, n int, x []float32, lda int, y []float32, ldc int) {
-	r.panel = grow(r.panel, codeCols*c.in)
-	for first := 0; first < c.out; first += codeCols {
-		panel := c.panels[first*c.in:][:codeCols*c.in]
-		for col := range codeCols {
-			scale, to := c.scales[first+col], r.panel[col/k.cols*k.cols*c.in+col%k.cols:]
-			for in := range c.in {
-				to[in*k.cols] = scale * float32(int8(panel[in/2*2*codeCols+2*col+in%2]))
-			}
-		}
-		for col := 0; col < codeCols; col += k.cols {
-			for row := 0; row < n; row += k.rows {
-				k.multiply(c.in, x[row*lda:], lda, r.panel[col*c.in:], y[row*ldc+first+col:], ldc)
-			}
 		}
 	}
 }

@@ -33,10 +33,10 @@ func randomCodes(r *rand.Rand, out, in int) (c codes, floats []float32) {
 // tiles stays as it was.
 func TestProductsOfCodes(t *testing.T) {
 	for _, k := range kernels() {
-		for _, shape := range []struct{ rows, in, out int }{{1, 2, 16}, {4, 6, 32}, {5, 384, 48}, {3, 1536, 16}} {
+		for _, shape := range []struct{ rows, in, out int }{{1, 16, 16}, {4, 48, 32}, {5, 384, 48}, {3, 1536, 16}} {
 			r := rand.New(rand.NewSource(int64(shape.in)))
 			c, w := randomCodes(r, shape.out, shape.in)
-			rows := roundUp(shape.rows, codeRows)
+			rows := roundUp(shape.rows, k.rows)
 			lda, ldc := shape.in+3, shape.out+5
 			x := randoms(r, rows*lda)
 			for i := range shape.in { // all as large as they get, of one sign with the codes
@@ -65,12 +65,44 @@ func TestProductsOfCodes(t *testing.T) {
 	}
 }
 
+// Sums of products of codes are exact with every kernel, also where they are as
+// large as they get and of either sign.
+func TestSumsOfCodesAreExact(t *testing.T) {
+	const rows, out = 4, 32
+	for _, k := range kernels() {
+		for _, in := range []int{16, 384, 1536} {
+			r := rand.New(rand.NewSource(int64(in)))
+			c, w := randomCodes(r, out, in)
+			limit := int(c.limit())
+			x, y := make([]float32, rows*in), make([]float32, rows*out)
+			for i := range x {
+				x[i] = float32(r.Intn(2*limit+1) - limit)
+				if row := i / in; i%in == 0 || row == 0 || row == 1 && w[i%in] > 0 {
+					x[i] = float32(limit)
+				} else if row == 1 {
+					x[i] = float32(-limit)
+				}
+			}
+			for o := range c.scales {
+				c.scales[o] = 1
+			}
+			c.addProduct(k, &rounded{}, rows, x, in, y, out)
+			for i, got := range y {
+				sum := int64(0)
+				for j, v := range x[i/out*in:][:in] {
+					sum += int64(v) * int64(int8(c.panels[c.at(i%out, j)]))
+				}
+				if got != float32(sum) {
+					t.Fatalf("%s, %d inputs, [%d,%d]: %v, want %d", k.name, in, i/out, i%out, got, sum)
+				}
+			}
+		}
+	}
+}
+
 func TestStatesAreRounded(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for _, k := range kernels() {
-		if k.round == nil {
-			continue
-		}
 		for _, x := range [][]float32{randoms(r, 16), randoms(r, 384), randoms(r, 7), make([]float32, 32), {}} {
 			got, want := make([]int16, len(x)), make([]int16, len(x))
 			scale, wanted := k.round(got, x, 11008), roundPortable(want, x, 11008)

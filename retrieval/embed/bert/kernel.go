@@ -1,8 +1,8 @@
 package bert
 
 // kernel multiplies one tile of a matrix product and evaluates the two
-// functions that would otherwise cost as much as the products. All kernels
-// use the same polynomials and differ by rounding only.
+// functions that would otherwise cost as much as the products. Kernels differ by
+// rounding, and by 5e-7 in gelu.
 type kernel struct {
 	name       string
 	rows, cols int // of a tile
@@ -17,10 +17,10 @@ type kernel struct {
 	gelu func(x []float32)
 	// codes adds to the tile at c (codeRows × codeCols, rows ldc values apart) the
 	// product of codeRows rows of a (k apart and long, k even) and a panel of codes,
-	// times the scales of its columns and rows; nil leaves it to multiply, of which
-	// the columns then divide codeCols.
+	// times the scales of its columns and rows; nil leaves it to [pairs], whose tiles
+	// have two rows.
 	codes func(k int, a []int16, panel []byte, cols, rows []float32, c []float32, ldc int)
-	// round is [roundPortable]; nil if codes is.
+	// round is [roundPortable].
 	round func(to []int16, x []float32, limit float32) (scale float32)
 }
 

@@ -1,43 +1,46 @@
 package bert
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // portable is the kernel for every machine.
-var portable = kernel{name: "portable", rows: 4, cols: 2, multiply: multiplyPortable, softmax: softmaxPortable, gelu: geluPortable}
+var portable = kernel{name: "portable", rows: 2, cols: 4, multiply: multiplyPortable, softmax: softmaxPortable, gelu: geluPortable, round: roundPortable}
 
-// multiplyPortable keeps a 4 × 2 tile in registers: eight sums, four values of
-// a and two of the panel fit the sixteen that amd64 has.
+// multiplyPortable keeps a 2 × 4 tile in registers: eight sums, two values of a
+// and four of the panel fit the sixteen that amd64 has.
 func multiplyPortable(k int, a []float32, lda int, panel []float32, c []float32, ldc int) {
 	// All lengths are k, in a form that lets the compiler see it.
-	a0, a1, a2, a3 := a[:k], a[lda:][:k], a[2*lda:][:k], a[3*lda:][:k]
-	var s00, s01, s10, s11, s20, s21, s30, s31 float32
+	a0, a1 := a[:k], a[lda:][:k]
+	var s00, s01, s02, s03, s10, s11, s12, s13 float32
 	for i, v0 := range a0 {
-		b := (*[2]float32)(panel[2*i:])
-		b0, b1 := b[0], b[1]
-		v1, v2, v3 := a1[i], a2[i], a3[i]
-		s00 += v0 * b0
-		s01 += v0 * b1
-		s10 += v1 * b0
-		s11 += v1 * b1
-		s20 += v2 * b0
-		s21 += v2 * b1
-		s30 += v3 * b0
-		s31 += v3 * b1
+		b, v1 := (*[4]float32)(panel[4*i:]), a1[i]
+		s00 += v0 * b[0]
+		s01 += v0 * b[1]
+		s02 += v0 * b[2]
+		s03 += v0 * b[3]
+		s10 += v1 * b[0]
+		s11 += v1 * b[1]
+		s12 += v1 * b[2]
+		s13 += v1 * b[3]
 	}
-	c[0] += s00
-	c[1] += s01
-	c[ldc] += s10
-	c[ldc+1] += s11
-	c[2*ldc] += s20
-	c[2*ldc+1] += s21
-	c[3*ldc] += s30
-	c[3*ldc+1] += s31
+	c0, c1 := (*[4]float32)(c), (*[4]float32)(c[ldc:])
+	c0[0] += s00
+	c0[1] += s01
+	c0[2] += s02
+	c0[3] += s03
+	c1[0] += s10
+	c1[1] += s11
+	c1[2] += s12
+	c1[3] += s13
 }
 
 // Constants of expf: the Cephes library's float32 polynomial, and the natural
 // logarithm of 2 in two parts.
 const (
 	expLowest = -87.33654
+	wholes    = 3 << 22 // near it the next float32 is the next whole number
 	log2e     = 1.44269504088896341
 	ln2High   = 0.693359375
 	ln2Low    = -2.12194440e-4
@@ -55,7 +58,7 @@ func expf(x float32) float32 {
 	if !(x > expLowest) { // also for NaN, as the vector instruction has it
 		x = expLowest
 	}
-	n := float32(math.RoundToEven(float64(x * log2e)))
+	n := x*log2e + wholes - wholes
 	r := x - n*ln2High
 	r -= n * ln2Low
 	p := float32(exp0)
@@ -78,31 +81,37 @@ func softmaxPortable(x []float32, scale, max float32) float32 {
 	return sum
 }
 
-// Constants of the error function: Abramowitz and Stegun, Handbook of
-// Mathematical Functions, 7.1.26; absolute error below 1.5e-7.
+// GELU is max(x, 0) less z·Φ(−z) of z = |x|, which is a cubic in each cell of z
+// that has its values and slopes at both ends, within 1e-7.
 const (
-	erfP = 0.3275911
-	erf1 = 0.254829592
-	erf2 = -0.284496736
-	erf3 = 1.421413741
-	erf4 = -1.453152027
-	erf5 = 1.061405429
+	tailCells = 16 // of one
+	tailEnd   = 6  // from where it is less than 1e-8
 )
 
+var tails = sync.OnceValue(func() *[tailEnd * tailCells][4]float32 {
+	var all [tailEnd * tailCells][4]float32
+	tail := func(cell int) (value, slope float64) {
+		z := float64(cell) / tailCells
+		beyond := math.Erfc(z/math.Sqrt2) / 2
+		return z * beyond, (beyond - z*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)) / tailCells
+	}
+	for i := range all {
+		v, s := tail(i)
+		w, t := tail(i + 1)
+		all[i] = [4]float32{float32(v), float32(s), float32(3*(w-v) - 2*s - t), float32(2*(v-w) + s + t)}
+	}
+	return &all
+})
+
 func geluPortable(x []float32) {
+	tails := tails()
 	for i, v := range x {
-		z := float32(math.Abs(float64(v))) * (math.Sqrt2 / 2)
-		t := 1 / (1 + erfP*z)
-		p := float32(erf5)
-		p = p*t + erf4
-		p = p*t + erf3
-		p = p*t + erf2
-		p = p*t + erf1
-		// half of erfc(z), the tail of the normal distribution
-		tail := 0.5 * p * t * expf(-z*z)
-		if v > 0 {
-			tail = 1 - tail
+		y := max(v, 0)
+		if z := max(v, -v) * tailCells; z < tailEnd*tailCells {
+			cell := uint32(z)
+			c, d := &tails[cell], z-float32(cell)
+			y -= ((c[3]*d+c[2])*d+c[1])*d + c[0]
 		}
-		x[i] = v * tail
+		x[i] = y
 	}
 }

@@ -94,7 +94,7 @@ func TestSoftmaxAndGELU(t *testing.T) {
 	}
 }
 
-// The vector kernels and the portable one differ by rounding only.
+// The vector kernels and the portable one differ by little more than rounding.
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	in := randoms(r, 4096)
