@@ -22,13 +22,13 @@ const (
 
 // begin writes into the lock what the daemon does until it serves, which is what served
 // says. Who waits for it reads that there, and waits on while it changes.
-func (d *Daemon) begin() (served func()) {
+func begin(d *Daemon) (served func()) {
 	whole, before := beginReads*bytesBelow(d.layout.Log()), bytesRead()
 	ends, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
 		for said := ""; ; {
-			if now := d.doing(whole, bytesRead()-before); now != said {
+			if now := doing(d, whole, bytesRead()-before); now != said {
 				said = now
 				_ = os.WriteFile(d.layout.Lock(), []byte(said), 0o600) // a full disk has no room for it
 			}
@@ -45,7 +45,7 @@ func (d *Daemon) begin() (served func()) {
 
 // doing is what the daemon does before it serves, when it has read so many bytes of those
 // that it may have to.
-func (d *Daemon) doing(whole, read int64) string {
+func doing(d *Daemon, whole, read int64) string {
 	switch {
 	case read <= 0:
 		return fmt.Sprintf("starting, for %s", min(d.now().Sub(d.started).Truncate(time.Second), beginMost))

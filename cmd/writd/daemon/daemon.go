@@ -192,7 +192,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		}
 		release()
 	}()
-	served := d.begin()
+	served := begin(d)
 	defer served()
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
