@@ -57,13 +57,6 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, err
 	}
 	position, err := c.publish(ctx, main.Aggregate, message, e)
-	if errors.Is(err, errStreamFull) {
-		within, cancel := c.bounded(ctx)
-		defer cancel()
-		for errors.Is(err, errStreamFull) && makesRoom(within, c, main.Aggregate.Kind.Stream()) {
-			position, err = c.publish(ctx, main.Aggregate, message, e)
-		}
-	}
 	if errors.Is(err, ErrConflict) {
 		position, err = c.resolve(ctx, main, e, err)
 	}
@@ -76,12 +69,6 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, err)
 	}
 	return position, nil
-}
-
-// makesRoom has old records leave a full stream, and says whether any did in time.
-func makesRoom(ctx context.Context, c *Conn, full schemas.Stream) bool {
-	room := c.options.Archive.Room.Load()
-	return full == ArchivedStream && ctx.Err() == nil && room != nil && (*room)(ctx)
 }
 
 // largeBody is the size of an event, in bytes, from which on it is appended over a

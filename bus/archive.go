@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -65,9 +64,6 @@ func (s ArchiveSettings) Check(outside bool) error {
 // of one then never misses what another trims meanwhile. It is safe for concurrent
 // use.
 type Archive struct {
-	// Room is asked for room where an append finds the archived stream full, and says
-	// whether there is any more before the context ends; nil for nobody.
-	Room   atomic.Pointer[func(ctx context.Context) bool]
 	folder string
 	// leaving is written while records leave a stream, and read by who looks for them
 	// first in the archive and then there.
@@ -466,9 +462,9 @@ func Trim(ctx context.Context, c *Conn, r Retention) (n uint64, err error) {
 		return 0, errors.Join(err, errors.New("bus: trim "+string(ArchivedStream)+": "+strconv.FormatUint(stays, 10)+" records would stay"))
 	}
 	config := r.config(ArchivedStream)
-	// With DiscardOld every limit would trim: this one alone is to. What may come yet
-	// has a place: some archived records stay for it, until the next time.
-	config.Discard, config.MaxMsgs, config.MaxBytes, config.MaxAge = jetstream.DiscardOld, int64(stays+c.unanswered.left()), -1, 0 //nolint:gosec // a count
+	// With DiscardOld every limit would trim: there is none but this one. What may come
+	// yet has a place: some archived records stay for it, until the next time.
+	config.Discard, config.MaxMsgs = jetstream.DiscardOld, int64(stays+c.unanswered.left()) //nolint:gosec // a count
 	c.trimming.Store(true)
 	_, err = c.js.UpdateStream(ctx, config)
 	if err = errors.Join(translate(err), untrimmed(context.WithoutCancel(ctx), c, r)); err != nil {

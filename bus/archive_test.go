@@ -239,14 +239,12 @@ func TestArchiveJoinedWithinASegment(t *testing.T) {
 	}
 }
 
-// TestTrimLeavesNoLimit: what comes after it pushes nothing out, and a limit in bytes
-// that was made smaller takes nothing along.
+// TestTrimLeavesNoLimit: what comes after it pushes nothing out.
 func TestTrimLeavesNoLimit(t *testing.T) {
 	a := newArchived(t, 40)
 	a.say(t, a.seal(t, 10))
 	must(t, a.server().LetGo(string(bus.ArchivedStream), 11))
-	small := bus.Retention{MaxBytes: 1000}
-	if n, err := bus.Trim(t.Context(), a.conn, small); n != 10 || err != nil {
+	if n, err := bus.Trim(t.Context(), a.conn, bus.Retention{}); n != 10 || err != nil {
 		t.Fatalf("%d left: %v", n, err)
 	}
 	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{}))
@@ -255,6 +253,26 @@ func TestTrimLeavesNoLimit(t *testing.T) {
 		must(t, err)
 	}
 	if state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream); err != nil || state.First != 11 || state.Messages != 50 {
+		t.Errorf("%+v, %v", state, err)
+	}
+}
+
+// TestStreamIsPutBackAfterATrim: where that failed, appends are refused, and the next
+// trim has the stream take them again, though nothing more leaves.
+func TestStreamIsPutBackAfterATrim(t *testing.T) {
+	a := newArchived(t, 40)
+	a.archive(t, 10)
+	must(t, a.conn.LeaveTrimming(t.Context(), 30))
+	event := bustest.Event("new", "n", "")
+	if _, err := a.conn.Append(t.Context(), event, nil, bus.Any()); !errors.Is(err, bus.ErrUnavailable) || !bus.Refusing(a.conn) {
+		t.Errorf("an append: %v", err)
+	}
+	if n := a.trim(t); n != 0 || bus.Refusing(a.conn) {
+		t.Errorf("%d left", n)
+	}
+	_, err := a.conn.Append(t.Context(), event, nil, bus.Any())
+	must(t, err)
+	if state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream); err != nil || state.First != 11 || state.Messages != 31 {
 		t.Errorf("%+v, %v", state, err)
 	}
 }

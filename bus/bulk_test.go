@@ -3,6 +3,7 @@ package bus_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -109,6 +110,54 @@ func TestInTurnReadsNothingAhead(t *testing.T) {
 	}))
 	if handed != 1500 {
 		t.Errorf("%d records, want 1500", handed)
+	}
+}
+
+// TestFollowEndsWithWhatEndedIt: the cause of its context, whenever that comes, or the
+// error of who takes the records, which goes before.
+func TestFollowEndsWithWhatEndedIt(t *testing.T) {
+	defer bus.SetBulkLeast(1)()
+	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	c := daemon(t, h)
+	const records = 1500
+	fillWith(t, c, make([]int, records)...)
+	cause, own := errors.New("the cause"), errors.New("its own")
+	for _, inTurn := range []bool{true, false} {
+		for at := range 17 {
+			for _, beside := range []bool{false, true} {
+				for _, fails := range []bool{false, true} {
+					ctx, cancel := context.WithCancelCause(t.Context())
+					if at == 0 {
+						cancel(cause)
+					}
+					batches, handed := 0, 0
+					err := c.Follow(ctx, schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 100, UntilEnd: true, InTurn: inTurn}, func(batch []schemas.Record) error {
+						handed += len(batch)
+						if batches++; batches != at {
+							return nil
+						}
+						if beside {
+							go cancel(cause)
+						} else {
+							cancel(cause)
+						}
+						if fails {
+							return own
+						}
+						return nil
+					})
+					cancel(nil)
+					switch whole := handed == records; {
+					case fails && batches == at && at > 0:
+						if !errors.Is(err, own) {
+							t.Errorf("in turn %v, at %d: %v, want what it failed with", inTurn, at, err)
+						}
+					case !errors.Is(err, cause) && !(whole && err == nil):
+						t.Errorf("in turn %v, at %d, beside %v, after %d records: %v", inTurn, at, beside, handed, err)
+					}
+				}
+			}
+		}
 	}
 }
 

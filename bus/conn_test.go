@@ -204,11 +204,13 @@ func TestSubscriptionsSurviveRestart(t *testing.T) {
 	}
 }
 
-// TestStreamLimit: a stream at its limit refuses, and forgets nothing.
-func TestStreamLimit(t *testing.T) {
+// TestLimitIsLifted: a stream that an earlier version had refuse what is more than some
+// bytes takes it again, and has forgotten nothing.
+func TestLimitIsLifted(t *testing.T) {
 	h := newHost(t, embedded.Options{Durability: embedded.Interval})
 	c := connect(t, h.as(embedded.RoleDaemon))
-	must(t, c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: 64 << 10}))
+	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
+	must(t, c.Limit(t.Context(), schemas.StreamSessions, 64<<10))
 	stored := 0
 	for {
 		_, err := c.Append(t.Context(), bustest.Event("s", fmt.Sprint(stored), "a prompt of some length"), nil, bus.Any())
@@ -221,7 +223,7 @@ func TestStreamLimit(t *testing.T) {
 	if n, err := countAll(t, c, schemas.StreamSessions); n != stored || err != nil {
 		t.Fatalf("%d of %d records are left, %v", n, stored, err)
 	}
-	must(t, c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: 1 << 20}))
+	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
 	_, err := c.Append(t.Context(), bustest.Event("s", "more", "p"), nil, bus.Any())
 	must(t, err)
 }

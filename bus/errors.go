@@ -35,8 +35,6 @@ var (
 	// ErrDiskFull is returned by Append when the stream's or the server's
 	// storage limit is reached, or the disk has no space. Nothing was stored.
 	ErrDiskFull = errors.New("bus: no space left for the log")
-	// errStreamFull is the ErrDiskFull of a stream that has its most bytes.
-	errStreamFull = fmt.Errorf("%w: the stream has all the bytes that it may", ErrDiskFull)
 	// ErrStorage is returned by Append when the server could not write, for
 	// another reason than space. The event was not acknowledged.
 	ErrStorage = errors.New("bus: the log could not be written")
@@ -157,10 +155,7 @@ func translateAPI(api *jetstream.APIError) error {
 // for all of them and only its text says which.
 func storeFailure(description string) error {
 	text := strings.ToLower(description)
-	if strings.Contains(text, "maximum bytes") {
-		return errStreamFull
-	}
-	for _, full := range []string{"maximum messages", "no space left", "resource limits", "insufficient", "disk quota"} {
+	for _, full := range []string{"maximum bytes", "maximum messages", "no space left", "resource limits", "insufficient", "disk quota"} {
 		if strings.Contains(text, full) {
 			return ErrDiskFull
 		}

@@ -6,6 +6,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/writbus/writ/schemas"
 )
 
@@ -69,3 +71,21 @@ func (script) SetWriteDeadline(time.Time) error { return nil }
 // Unanswered has the connection count an append of sessions that nobody heard of, a large
 // one where it had a connection of its own.
 func (c *Conn) Unanswered(large bool) { c.unanswered.end(0, context.DeadlineExceeded, large) }
+
+// Limit has a stream refuse what is more than some bytes.
+func (c *Conn) Limit(ctx context.Context, s schemas.Stream, bytes int64) error {
+	config := Retention{}.config(s)
+	config.MaxBytes = bytes
+	_, err := c.js.UpdateStream(ctx, config)
+	return err
+}
+
+// LeaveTrimming has the archived stream keep its newest records alone and the connection
+// take none for it, as a trim leaves them that was cut off.
+func (c *Conn) LeaveTrimming(ctx context.Context, records int64) error {
+	config := Retention{}.config(ArchivedStream)
+	config.Discard, config.MaxMsgs = jetstream.DiscardOld, records
+	c.trimming.Store(true)
+	_, err := c.js.UpdateStream(ctx, config)
+	return err
+}

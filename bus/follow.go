@@ -92,7 +92,7 @@ var errDone = errors.New("bus: the end was reached")
 func (f *follower) run(ctx context.Context) error {
 	state, err := f.check(ctx)
 	if err != nil {
-		return err
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	if f.options.UntilEnd {
 		f.end = state.Last

@@ -255,7 +255,7 @@ func TestRoles(t *testing.T) {
 			return err
 		}
 	}
-	limit := int64(1 << 20) // of each stream: the server grants no more together than the disk has
+	remembers := bus.DefaultDuplicates
 	for _, a := range []struct {
 		name    string
 		act     func(*bus.Conn) error
@@ -266,8 +266,8 @@ func TestRoles(t *testing.T) {
 			return err
 		}, ""},
 		{"streams", func(c *bus.Conn) error {
-			limit++ // what is already so takes no permission
-			return c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: limit})
+			remembers++ // what is already so takes no permission
+			return c.EnsureStreams(t.Context(), bus.Retention{Duplicates: remembers})
 		}, ""},
 		{"state", func(c *bus.Conn) error { _, err := c.State(t.Context(), schemas.StreamSessions); return err }, "dashboard admin"},
 		{"get", func(c *bus.Conn) error { _, err := c.Get(t.Context(), schemas.StreamSessions, 1); return err }, "dashboard admin"},

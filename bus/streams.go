@@ -20,11 +20,7 @@ const DefaultDuplicates = 20 * time.Second
 // Retention says how streams keep their records. The zero value keeps
 // everything on one server.
 type Retention struct {
-	Replicas int // copies of each record; 0 is 1. More need a cluster.
-	// MaxBytes is the size of each stream but the quarantine's, 0 for no limit. A full
-	// stream refuses appends with ErrDiskFull. The quarantine also says what was
-	// archived and forgotten, so that room is made.
-	MaxBytes   int64
+	Replicas   int           // copies of each record; 0 is 1. More need a cluster.
 	Duplicates time.Duration // how long event ids are remembered; 0 is DefaultDuplicates
 	// Silence is how long the server keeps a reader that asks for nothing, whoever
 	// made it and whatever it asked for; 0 leaves that to the reader.
@@ -72,10 +68,6 @@ func (r Retention) Configurations() (map[string][]byte, error) {
 }
 
 func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
-	limit := r.MaxBytes
-	if limit <= 0 || s == schemas.StreamQuarantine {
-		limit = -1
-	}
 	duplicates := r.Duplicates
 	if duplicates <= 0 {
 		duplicates = DefaultDuplicates
@@ -91,7 +83,7 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 		Retention:      jetstream.LimitsPolicy,
 		Discard:        jetstream.DiscardNew,
 		Replicas:       max(r.Replicas, 1),
-		MaxBytes:       limit,
+		MaxBytes:       -1, // the disk's alone: a full stream would refuse writes
 		MaxMsgs:        -1,
 		MaxMsgSize:     largest,
 		Metadata:       r.Labels,

@@ -129,6 +129,8 @@ type SubmitPrompt struct {
 	Handed bool
 	// Unread says that what tools of other sessions handed in cannot be read now.
 	Unread bool
+	// Late says that the hook has stopped waiting, and told the user that nobody saw it.
+	Late bool
 	// Shown is the fingerprint of what waited for approval when the agent ended its
 	// turn, "" where nothing did or nobody knows.
 	Shown     string

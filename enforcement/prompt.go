@@ -97,6 +97,8 @@ func (c SubmitPrompt) channel(s State) (channel, refusal string) {
 		return ChannelPrompt, "an agent's tool handed in the same text before"
 	case c.Unread:
 		return ChannelPrompt, "what agents' tools handed in before cannot be read at this moment: answer once more, or run `writ approve` at a terminal"
+	case c.Late:
+		return ChannelPrompt, "it was read after its hook had stopped waiting, when the user had been told that nobody saw it: answer once more"
 	case c.Agent != "":
 		return ChannelPrompt, "the prompt is a sub-agent's, not the user's"
 	case c.Origin != "" && c.Origin != OriginUser:

@@ -185,6 +185,9 @@ func (v *Service) firstProject(ctx context.Context, session, now string) string 
 	return now
 }
 
+// overdue says that the hook's process waits no longer.
+func (t turn) overdue(now time.Time) bool { return !t.until.IsZero() && now.After(t.until) }
+
 // moment is a header's time, zero where it has none.
 func moment(header schemas.Header, name string) time.Time {
 	n, err := strconv.ParseInt(header.Get(name), 10, 64)
@@ -391,7 +394,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread, Shown: v.shown.of(t.Session),
+			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread, Late: t.overdue(v.Now()), Shown: v.shown.of(t.Session),
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
 		if err != nil || t.Kind == host.Command {

@@ -175,7 +175,7 @@ func mandatoryShown(band retrieval.Block) []schemas.ShownRule {
 // withShown adds the rules that were injected to what a decision records. Where
 // nobody waits for the answer any more, none are.
 func (in injection) withShown(t turn, s enforcement.State, decision enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
-	if len(rules) == 0 || !t.until.IsZero() && in.now().After(t.until) {
+	if len(rules) == 0 || t.overdue(in.now()) {
 		return decision, nil
 	}
 	shown, err := enforcement.Decide(s, enforcement.ShowRules{RulesShown: schemas.RulesShown{

@@ -12,5 +12,6 @@
 // (TestMove), that of two places one takes events (TestStaleCopyIsRefused), and that no
 // daemon goes on with streams of another one that still answers
 // (TestStreamsOfAnotherAreRefused), and that a place which cannot be had changes nothing
-// (TestAMoveThatReachesNothingChangesNothing). It does not know what disks a NATS has.
+// (TestAMoveThatReachesNothingChangesNothing), and that what a move left is told
+// (TestWhatAMoveLeftIsTold). It does not know what disks a NATS has.
 package relocate

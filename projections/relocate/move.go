@@ -28,9 +28,7 @@ type Options struct {
 	Streams     string // the folder of the daemon's own server in it
 	To          NATS
 	Writer      bus.WriterOptions
-	// MaxBytes bounds each stream but WRIT_QUARANTINE at either place, 0 for no bound.
-	MaxBytes int64
-	Note     func(text string) // tells of each step
+	Note        func(text string) // tells of each step
 	// Step is called before each step with its name, in tests; nil does nothing.
 	Step func(name string)
 
@@ -104,6 +102,11 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 		return done, err
 	}
 	same := p.URL == o.To.URL
+	if p.Leaving != nil {
+		if done, err = putAway(ctx, o, &p); err != nil || same {
+			return done, err
+		}
+	}
 	switch {
 	case p.Moving != nil && same:
 		return callOff(ctx, o, p)
@@ -350,7 +353,7 @@ func (m *mover) fence(ctx context.Context) error {
 }
 
 func (m *mover) retention(e *end) bus.Retention {
-	r := bus.Retention{Replicas: e.Replicas, MaxBytes: m.MaxBytes}
+	r := bus.Retention{Replicas: e.Replicas}
 	if e.URL == "" {
 		r.Silence = bus.ReaderSilence
 	}
@@ -496,7 +499,7 @@ func (m *mover) commit(ctx context.Context) error {
 		}
 	}
 	next := m.place
-	next.NATS, next.Moving, next.Arriving = m.To, nil, m.to.credentials != m.Credentials
+	next.NATS, next.Moving, next.Arriving, next.Leaving = m.To, nil, m.to.credentials != m.Credentials, &m.from.NATS
 	if err := next.save(m.Dir); err != nil {
 		return err
 	}
@@ -532,18 +535,52 @@ const leftBehind = ".moved"
 // they are still there is no error.
 func (m *mover) leave(ctx context.Context) error {
 	if m.from.URL == "" {
-		if err := m.from.close(ctx); err != nil {
-			return err
-		}
-		m.done.Left = m.Streams + leftBehind
-		return errors.Join(os.RemoveAll(m.done.Left), os.Rename(m.Streams, m.done.Left))
+		return errors.Join(m.from.close(ctx), m.aside())
 	}
 	for _, s := range schemas.Streams() {
 		if err := bus.Drop(ctx, m.from.conn, s); err != nil {
 			m.done.Left = fmt.Sprintf("%s, which did not let it be deleted: %v", m.from.URL, err)
 		}
 	}
-	return nil
+	return m.left()
+}
+
+// aside renames the folder of the old streams, where that was not done yet.
+func (m *mover) aside() error {
+	m.done.Left = m.Streams + leftBehind
+	if _, err := os.Lstat(m.Streams); err == nil {
+		if err := errors.Join(os.RemoveAll(m.done.Left), os.Rename(m.Streams, m.done.Left)); err != nil {
+			return err
+		}
+	}
+	return m.left()
+}
+
+// left notes that nothing is to be put away any more.
+func (m *mover) left() error {
+	m.place.Leaving = nil
+	return m.place.save(m.Dir)
+}
+
+// putAway ends a move that was cut off when the log lay at its new place. What another
+// log has at the old one by now stays.
+func putAway(ctx context.Context, o Options, p *Place) (done Moved, err error) {
+	old := &end{NATS: *p.Leaving, credentials: o.Credentials}
+	m := &mover{Options: o, place: *p, from: old, to: old}
+	m.done = Moved{From: old.Name(), To: p.Name(), Epoch: p.Epoch}
+	defer func() { *p, err = m.place, errors.Join(err, old.close(context.WithoutCancel(ctx))) }()
+	if old.URL == "" {
+		return m.done, m.aside()
+	}
+	if err := m.open(ctx, old); err != nil {
+		return m.done, fmt.Errorf("reach the copy at %s: %w. Where that is gone for good, take leaving out of %s", old.URL, err, filepath.Join(m.Dir, placeFile))
+	}
+	for _, s := range schemas.Streams() {
+		if err := m.makeRoom(ctx, s); err != nil && !errors.Is(err, ErrElsewhere) {
+			return m.done, err
+		}
+	}
+	return m.done, m.left()
 }
 
 // callOff leaves the log where it lies. Its daemon has the streams take events again.

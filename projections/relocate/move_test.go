@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +199,62 @@ func without(all []string, what string) (rest []string) {
 		}
 	}
 	return rest
+}
+
+// TestWhatAMoveLeftIsTold: one that was cut off when the log lay at its new place leaves a
+// copy, which is told until the same command, or the next move, puts it away.
+func TestWhatAMoveLeftIsTold(t *testing.T) {
+	t.Parallel()
+	h := hubtest.StartFor(t, rights.Manifest{Direct: []string{"alice"}, Replicas: 1})
+	f := newFolder(t)
+	cluster := relocate.NATS{URL: h.Clients(), CA: h.CA, Replicas: 1}
+	f.must(relocate.KeepCredentials(f.credentials(), h.Credentials("alice")))
+	before := f.records(relocate.NATS{})
+	cut := func(to relocate.NATS) {
+		t.Helper()
+		o := f.options(to)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.Step = func(name string) {
+			if name != "leave the old place" {
+				return
+			}
+			p, err := relocate.Load(f.dir) // as a kill here leaves it
+			f.must(err)
+			if p.URL != to.URL || !strings.Contains(p.Left(), "writ log move "+p.Name()) {
+				t.Errorf("told %q of %+v", p.Left(), p)
+			}
+			runtime.Goexit()
+		}
+		over := make(chan struct{})
+		go func() { defer close(over); _, _ = relocate.Run(ctx, o) }()
+		<-over
+	}
+	told := func() string {
+		t.Helper()
+		p, err := relocate.Load(f.dir)
+		f.must(err)
+		return p.Left()
+	}
+	cut(cluster)
+	if done, err := relocate.Run(t.Context(), f.options(cluster)); err != nil || done.Left == "" || told() != "" {
+		t.Errorf("%+v, %v, told %q", done, err, told())
+	}
+	if _, err := os.Stat(f.streams()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy here: %v", err)
+	}
+	cut(relocate.NATS{})
+	now := f.records(relocate.NATS{})
+	if done, err := relocate.Run(t.Context(), f.options(relocate.NATS{})); err != nil || done.Left != "" || told() != "" {
+		t.Errorf("%+v, %v, told %q", done, err, told())
+	}
+	cut(cluster)
+	if _, err := relocate.Run(t.Context(), f.options(relocate.NATS{})); err != nil || told() != "" {
+		t.Errorf("a move back: %v, told %q", err, told())
+	}
+	if !reflect.DeepEqual(without(now, "moved-log"), without(before, "moved-log")) || !reflect.DeepEqual(without(f.records(relocate.NATS{}), "moved-log"), without(before, "moved-log")) {
+		t.Error("records are others")
+	}
 }
 
 // TestStaleCopyIsRefused: a copy of the data directory from before a move starts neither

@@ -49,6 +49,17 @@ type Place struct {
 	// Arriving says that the log lies there since a moment ago, and what it was moved with
 	// is yet to take the place of the credentials before.
 	Arriving bool `json:"arriving,omitempty"`
+	// Leaving is where it lay before, until its streams there were put aside or deleted.
+	Leaving *NATS `json:"leaving,omitempty"`
+}
+
+// Left tells of a copy of the log that a move which was cut off left behind, "" where
+// there is none.
+func (p Place) Left() string {
+	if p.Leaving == nil {
+		return ""
+	}
+	return fmt.Sprintf("a copy of the log from before it was moved is still at %s, and takes no events: the move was cut off. `writ log move %s` puts it away", p.Leaving.Name(), p.Name())
 }
 
 // Moving is a move that is under way.

@@ -11,14 +11,14 @@ import (
 const trusted = time.Second
 
 // grants are what disks granted last, by the folder that it was for.
-var grants = struct {
-	sync.Mutex
-	of map[string]grant
-}{of: map[string]grant{}}
+var grants sync.Map // of *grant
 
 var setAside = unix.Fallocate // by another one in tests
 
+// grant is held while its disk is asked: one that does not answer keeps nobody from
+// another.
 type grant struct {
+	sync.Mutex
 	bytes int64
 	at    time.Time
 }
@@ -27,9 +27,11 @@ type grant struct {
 // them back. What a quota leaves is in no count of what is free: only this tells. An
 // error is of a disk or a quota that is full; what cannot be asked is granted.
 func claim(dir string, bytes int64) error {
-	grants.Lock()
-	defer grants.Unlock()
-	if g := grants.of[dir]; g.bytes >= bytes && time.Since(g.at) < trusted {
+	kept, _ := grants.LoadOrStore(dir, &grant{})
+	g := kept.(*grant)
+	g.Lock()
+	defer g.Unlock()
+	if g.bytes >= bytes && time.Since(g.at) < trusted {
 		return nil
 	}
 	var fs unix.Statfs_t
@@ -42,9 +44,9 @@ func claim(dir string, bytes int64) error {
 		_ = unix.Close(file)
 	}
 	if Full(err) {
-		delete(grants.of, dir)
+		g.bytes = 0
 		return err
 	}
-	grants.of[dir] = grant{bytes, time.Now()}
+	g.bytes, g.at = bytes, time.Now()
 	return nil
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,6 +57,40 @@ func TestQuota(t *testing.T) {
 	}
 	if asked != 1 {
 		t.Errorf("asked %d times for what was just granted", asked)
+	}
+}
+
+// TestADeadDiskHoldsNoOther: while a disk does not answer, others are asked.
+func TestADeadDiskHoldsNoOther(t *testing.T) {
+	dead, asked, answers := t.TempDir(), make(chan struct{}, 1), make(chan struct{})
+	var first atomic.Bool
+	setAside = func(int, uint32, int64, int64) error {
+		if first.CompareAndSwap(false, true) {
+			asked <- struct{}{}
+			<-answers
+		}
+		return nil
+	}
+	t.Cleanup(func() { setAside = unix.Fallocate })
+	waits := make(chan error, 1)
+	go func() { waits <- Room(dead, 1<<20); asked <- struct{}{} }()
+	<-asked
+	if !first.Load() {
+		t.Skip("the disk of temporary files sets nothing aside, as one in memory")
+	}
+	other := make(chan error, 1)
+	go func() { other <- Room(t.TempDir(), 1<<20) }()
+	select {
+	case err := <-other:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("another disk waits for it")
+	}
+	close(answers)
+	if err := <-waits; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -36,9 +36,9 @@ type Settings struct {
 	NATSKey string `yaml:"nats_key"`
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
-	// MaxBytes bounds each stream but WRIT_QUARANTINE, 0 is no bound. At four fifths of it the oldest
-	// events of sessions leave for the archive; what cannot leave is told before
-	// a full stream refuses appends. Nothing old is dropped.
+	// MaxBytes is the size that each stream is to have at most, 0 is any. At four fifths of it the oldest
+	// events of sessions leave for the archive, at nine tenths a stream is warned of whose
+	// events do not. It refuses and drops nothing: streams grow on while the disk has room.
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Archive says which old events leave the log for the archive.
 	Archive bus.ArchiveSettings `yaml:"archive"`

@@ -56,7 +56,7 @@ func (d *Daemon) cut() (*embedded.Cut, error) {
 
 // retention is what the streams of the settings keep.
 func retention(s config.Settings) bus.Retention {
-	r := bus.Retention{Replicas: s.Replicas, MaxBytes: s.MaxBytes}
+	r := bus.Retention{Replicas: s.Replicas}
 	if s.NATSURL == "" {
 		r.Silence = bus.ReaderSilence
 	}
@@ -75,7 +75,7 @@ func beginArchive(ctx context.Context, d *Daemon) (stop func()) {
 	}
 	d.archive = ledger.NewArchiver(ledger.ArchiveOptions{
 		Audit: d.audit, Log: d.conn, Writer: d.log, Server: d.server, Store: d.layout.Log(), Settings: o,
-		Retention: retention(d.settings), Busy: &d.backups.Store, Now: d.now, Logger: d.logger,
+		Most: d.settings.MaxBytes, Retention: retention(d.settings), Busy: &d.backups.Store, Now: d.now, Logger: d.logger,
 	})
 	return d.archive.Begin(ctx)
 }

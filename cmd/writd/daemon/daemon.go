@@ -111,6 +111,7 @@ type Daemon struct {
 
 	pages     pages
 	telemetry *metrics.Telemetry
+	logOpen   atomic.Bool // the server has read it
 	serving   atomic.Bool // the services answer
 	again     atomic.Bool // it starts anew once it has stopped
 
@@ -191,6 +192,8 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		}
 		release()
 	}()
+	served := begin(d)
+	defer served()
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
 		return false, err
@@ -203,6 +206,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer timed(d, "log", closeBus)()
+	d.logOpen.Store(true)
 	closeViews, err := d.openViews(ctx)
 	if err != nil {
 		return false, err
@@ -265,6 +269,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err := d.closeAfterLoss(ctx, ""); err != nil {
 		return false, err
 	}
+	served()
 	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", durabilityOf(d.settings), "took", d.now().Sub(d.started).String())
 	ready(d.endpoint.URL)
 	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {

@@ -23,7 +23,6 @@ func forgetSaid(ctx context.Context, d *Daemon, r schemas.ForgetRequest) (reply 
 	defer d.backups.Busy.Unlock()
 	d.backups.Store.Lock()
 	defer d.backups.Store.Unlock()
-	ctx = ledger.Holding(ctx)
 	f := ledger.Forgetting{Conn: d.conn, Log: d.log, Actor: enforcement.Person(enforcement.ChannelTerminal), ForgetRequest: r}
 	if err := f.Choose(ctx); err != nil {
 		return reply, err

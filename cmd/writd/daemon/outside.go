@@ -35,6 +35,9 @@ func settle(d *Daemon) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	if left := p.Left(); left != "" {
+		d.warn(left)
+	}
 	if d.place = p; at.URL == "" {
 		s.NATSURL, s.NATSCA, s.NATSCert, s.NATSKey, s.Replicas = p.URL, p.CA, p.Cert, p.Key, p.Replicas
 	}

@@ -12,8 +12,14 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// process is a hook's process that began at a time and waits for an hour.
+// process is a hook's process that began at a time and waits for an hour from now on.
 func (w *world) process(began time.Time, payload map[string]any) schemas.HookReply {
+	w.t.Helper()
+	return w.waiting(time.Now().Add(time.Hour), began, payload)
+}
+
+// waiting is process of one that waits until a time.
+func (w *world) waiting(until, began time.Time, payload map[string]any) schemas.HookReply {
 	w.t.Helper()
 	payload["session_id"], payload["cwd"] = "s1", w.project
 	raw, err := json.Marshal(payload)
@@ -23,7 +29,7 @@ func (w *world) process(began time.Time, payload map[string]any) schemas.HookRep
 	answer, err := w.hook.Request(w.t.Context(), bus.Request{Subject: schemas.SvcHook, Body: raw, Header: schemas.Header{
 		schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderDir: {w.project}, schemas.HookHeaderProject: {w.project},
 		schemas.HookHeaderHome: {filepath.Dir(w.project)}, schemas.HookHeaderBegan: {strconv.FormatInt(began.UnixNano(), 10)},
-		schemas.HookHeaderUntil: {strconv.FormatInt(began.Add(time.Hour).UnixNano(), 10)},
+		schemas.HookHeaderUntil: {strconv.FormatInt(until.UnixNano(), 10)},
 	}})
 	if err != nil {
 		w.t.Fatal(err)
@@ -42,6 +48,28 @@ func (w *world) count(kind string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestALatePromptOpensNothing: a prompt that is read after its hook has told the user that
+// nobody saw it is in the log, and approves nothing and chooses no mode; the next one does.
+func TestALatePromptOpensNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.wrote("plan.md", goodPlan)
+	late := time.Now().Add(-time.Second)
+	for i, text := range []string{"approved", "/writ-approve plan", "/writ-mode conversation"} {
+		w.waiting(late, late.Add(time.Duration(i)), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": text, "prompt_id": text})
+		if r := w.write("store/users.go", "x"); !strings.Contains(r.Stdout+r.Stderr, "ENF-GATE-PLAN") {
+			t.Errorf("after %q: %+v", text, r)
+		}
+	}
+	if n := w.count("prompt.submitted"); n != 3 {
+		t.Errorf("%d prompts are in the log", n)
+	}
+	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "again"})
+	if r := w.write("store/users.go", "x"); !strings.Contains(r.Stdout+r.Stderr, "ENF-GATE-TEST") {
+		t.Errorf("answered once more: %+v", r)
+	}
 }
 
 // TestAHookInstalledTwiceCountsOnce: a plugin and a project's settings run each

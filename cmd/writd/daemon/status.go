@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -71,9 +73,11 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}
+	stays := true
 	if d.archive != nil {
-		s.Warnings = append(s.Warnings, d.archive.Problems()...)
+		s.Warnings, stays = append(s.Warnings, d.archive.Problems()...), d.archive.Stays()
 	}
+	s.Warnings = append(s.Warnings, beyond(d.settings.MaxBytes, s.Streams, stays)...)
 	if p := d.backups.Plan(); p.Problem != "" {
 		s.Warnings = append(s.Warnings, "the planned backup was not written: "+p.Problem)
 	}
@@ -84,6 +88,21 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		s.Warnings = append(s.Warnings, "there is no room for these rules among the "+strconv.Itoa(retrieval.BandBudget)+" tokens that every session is shown; prompts find them like others: "+strings.Join(left, ", "))
 	}
 	return s, nil
+}
+
+// beyond tells of streams that have about as many bytes as each is to have, 0 for as many
+// as come. Of sessions it does where old ones stay.
+func beyond(most int64, all []schemas.StreamStatus, stay bool) (told []string) {
+	for _, s := range all {
+		why := "only sessions leave for the archive"
+		if s.Name == bus.ArchivedStream {
+			why = "none of it can leave for the archive now"
+		}
+		if most > 0 && int64(s.Bytes) >= most/100*ledger.ArchiveWarn && (stay || s.Name != bus.ArchivedStream) { //nolint:gosec // a size
+			told = append(told, fmt.Sprintf("%s has %d bytes, of %d that max_bytes says, and %s. It goes on taking events while its disk has room: see that there is some, and raise max_bytes to be told of more", s.Name, s.Bytes, most, why))
+		}
+	}
+	return told
 }
 
 // residentMemory is this process's, in bytes, 0 where the system does not say.

@@ -39,10 +39,6 @@ func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	settings, err := config.Load(dataDir)
-	if err != nil {
-		return err
-	}
 	layout := config.Layout{Root: dataDir}
 	lock, err := filelock.Take(layout.Lock())
 	if err != nil {
@@ -50,7 +46,7 @@ func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
 	}
 	defer lock.Release()
 	done, err := relocate.Run(ctx, relocate.Options{
-		Dir: dataDir, Credentials: layout.Credentials(), Creds: *creds, Streams: layout.Log(), To: to, MaxBytes: settings.MaxBytes,
+		Dir: dataDir, Credentials: layout.Credentials(), Creds: *creds, Streams: layout.Log(), To: to,
 		Writer: bus.WriterOptions{Source: "/writ/move", Now: func() time.Time { return time.Now().UTC() }, Redact: redact.Payload},
 		Note:   func(text string) { _, _ = fmt.Fprintln(errw, text) },
 	})

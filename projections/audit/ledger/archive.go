@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -32,12 +31,11 @@ const (
 	archiveMost      = 8192
 	archiveMostBytes = 8 << 20
 	archiveEvery     = time.Minute
-	archiveSoon      = time.Second     // while the stream takes nothing for it, or is about to
-	archiveBarren    = 5 * time.Second // after room could not be made
-	archiveTurn      = 5 * time.Millisecond
-	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
-	// records leave, and from which on a person is told.
-	archiveAt, archiveWarn = 80, 90
+	archiveSoon      = time.Second     // while the stream takes nothing for it, or is large
+	archiveBarren    = 5 * time.Second // after nothing could leave
+	// archiveAt and ArchiveWarn are the shares of max_bytes, in per cent, from which on
+	// records leave, and from which on a person is told where they do not.
+	archiveAt, ArchiveWarn = 80, 90
 	brokenMost             = 3 // segments that are told of one by one
 )
 
@@ -49,6 +47,7 @@ type ArchiveOptions struct {
 	Server    *embedded.Server
 	Store     string // the folder of the streams
 	Settings  bus.ArchiveSettings
+	Most      int64 // bytes that the stream is to have, 0 for as many as come
 	Retention bus.Retention
 	// Least is how many records a segment has at least, 0 for half of the most.
 	Least  int
@@ -64,40 +63,35 @@ type ArchiveOptions struct {
 // log does not. Killed at any moment, it goes on.
 type Archiver struct {
 	ArchiveOptions
-	running sync.Mutex    // one run at a time, guards barren and unsaid
-	made    atomic.Uint64 // times that records left
-	barren  time.Time     // when an append wanted room last and none could be made
-	unsaid  string        // the segment that was written last, until the log says so
+	running sync.Mutex // one run at a time, guards unsaid
+	unsaid  string     // the segment that was written last, until the log says so
 
 	mu      sync.Mutex
 	problem string // why it could not go on
-	full    []string
-	looked  int // segments that were read to see whether they are whole
+	stays   bool   // the stream is about as large as it is to be, and nothing leaves
+	looked  int    // segments that were read to see whether they are whole
 	broken  map[string]string
 }
 
 // NewArchiver returns one that does nothing before Begin or Run.
 func NewArchiver(o ArchiveOptions) *Archiver {
-	if o.Retention.MaxBytes > 0 {
-		at := o.Retention.MaxBytes / 100 * archiveAt
+	if o.Most > 0 {
+		at := o.Most / 100 * archiveAt
 		o.Settings.Above = min(cmp.Or(o.Settings.Above, at), at)
 	}
 	o.Least = cmp.Or(o.Least, archiveMost/2)
 	return &Archiver{ArchiveOptions: o, broken: map[string]string{}}
 }
 
-// Begin archives from time to time until stop, and at once where an append finds the
-// stream full.
+// Begin archives from time to time until stop, and soon where the stream grows quickly.
 func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	room := func(ctx context.Context) bool { return a.makeRoom(ctx, running) }
-	bus.ArchiveOf(a.Log).Room.Store(&room)
 	go func() {
 		defer close(done)
 		for last, barren := a.Now(), (time.Time{}); ; {
 			wait := archiveEvery
-			if bus.Refusing(a.Log) || a.Retention.MaxBytes > 0 {
+			if bus.Refusing(a.Log) || a.Most > 0 {
 				wait = archiveSoon
 			}
 			select {
@@ -106,7 +100,7 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 			case <-time.After(wait):
 			}
 			needed := a.Now().Sub(last).Abs() < archiveEvery && !bus.Refusing(a.Log)
-			if needed && (a.Now().Sub(barren).Abs() < archiveBarren || !a.fills(running)) {
+			if needed && (a.Now().Sub(barren).Abs() < archiveBarren || !a.fills(running, archiveAt)) {
 				continue
 			}
 			left, err := a.inTurn(running, needed)
@@ -122,99 +116,30 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 		}
 	}()
 	return func() {
-		bus.ArchiveOf(a.Log).Room.Store(nil)
 		cancel()
 		<-done
-		a.running.Lock()
-		a.running.Unlock() //nolint:staticcheck // what an append began has ended
 	}
 }
 
-// holding marks the context of who holds Busy.
-type holding struct{}
-
-// Holding returns a context for who holds [ArchiveOptions.Busy] and appends meanwhile: to
-// make room it does not wait for itself.
-func Holding(ctx context.Context) context.Context { return context.WithValue(ctx, holding{}, true) }
-
-// makeRoom has old records leave a full stream, and says whether any did since it was
-// asked. It waits for that as long as the append whose context it gets, and what it began
-// goes on without. Where nothing can leave, that is not tried again at once: callers are
-// refused in time.
-func (a *Archiver) makeRoom(ctx, running context.Context) bool {
-	before, holds := a.made.Load(), ctx.Value(holding{}) != nil
-	for !a.takeTurn(holds) {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(archiveTurn):
-		}
-		if a.made.Load() != before {
-			return true // for another append that found it full, or by the way
-		}
-	}
-	made := make(chan bool, 1)
-	go func() {
-		defer a.endTurn(holds)
-		switch {
-		case a.made.Load() != before:
-			made <- true
-		case running.Err() != nil || a.Now().Sub(a.barren).Abs() < archiveBarren:
-			made <- false
-		default:
-			a.Audit.Seal(running) // only what is signed leaves
-			left, err := a.run(running, true, true)
-			if err != nil && running.Err() == nil {
-				a.Logger.Warn("make room in a full stream", "error", err)
-			}
-			if left == 0 {
-				a.barren = a.Now()
-			}
-			made <- left > 0
-		}
-	}()
-	if holds {
-		return <-made // it goes on under the lock of its caller
-	}
-	select {
-	case is := <-made:
-		return is
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// takeTurn says whether a run may begin now, which endTurn ends: no other is under way,
-// and nobody else holds Busy.
-func (a *Archiver) takeTurn(holds bool) bool {
-	if !a.running.TryLock() {
-		return false
-	}
-	if !holds && !a.Busy.TryLock() {
-		a.running.Unlock()
-		return false
-	}
-	return true
-}
-
-func (a *Archiver) endTurn(holds bool) {
-	if !holds {
-		a.Busy.Unlock()
-	}
-	a.running.Unlock()
-}
-
-// fills says whether the stream is near its bound: a minute may be too long to wait.
-func (a *Archiver) fills(ctx context.Context) bool {
+// fills says whether the stream has a share of the bytes that it is to have, in per cent.
+func (a *Archiver) fills(ctx context.Context, share int64) bool {
 	state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream)
-	return err == nil && a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveAt //nolint:gosec // a size
+	return err == nil && a.Most > 0 && int64(state.Bytes) >= a.Most/100*share //nolint:gosec // a size
+}
+
+// Stays says that the stream has most of the bytes that it is to have, and nothing could
+// leave it.
+func (a *Archiver) Stays() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stays
 }
 
 // Problems are what status and doctor tell of the archive.
 func (a *Archiver) Problems() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	all := slices.Clone(a.full)
+	var all []string
 	if a.problem != "" {
 		all = append(all, "old records are not archived: "+a.problem)
 	}
@@ -242,33 +167,22 @@ func (a *Archiver) inTurn(ctx context.Context, needed bool) (left uint64, err er
 	if needed {
 		a.Audit.Seal(ctx) // only what is signed leaves
 	}
-	return a.run(ctx, needed, false)
-}
-
-// run is inTurn of who has the turn. With once it ends as soon as anything left: the rest
-// leaves the next time.
-func (a *Archiver) run(ctx context.Context, needed, once bool) (left uint64, err error) {
 	for err == nil && ctx.Err() == nil {
 		var n uint64
 		if n, err = a.trim(ctx); err != nil { // also what an earlier run was cut off at
 			break
 		}
-		if left += n; n > 0 {
-			a.made.Add(1)
-		}
-		if once && left > 0 {
-			break
-		}
+		left += n
 		var one *stretch
 		if one, err = a.next(ctx, needed && left == 0); err != nil || one == nil {
 			break
 		}
 		err = a.seal(ctx, one)
 	}
-	full := a.bounds(ctx, left > 0)
+	stays := left == 0 && a.fills(ctx, ArchiveWarn)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.full, a.problem = full, ""; err != nil && ctx.Err() == nil {
+	if a.stays, a.problem = stays, ""; err != nil && ctx.Err() == nil {
 		a.problem = err.Error()
 	}
 	return left, err
@@ -371,7 +285,7 @@ func (a *Archiver) next(ctx context.Context, needed bool) (*stretch, error) {
 	if err = errors.Join(err, missing); err != nil {
 		return nil, err
 	}
-	full := needed || a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveWarn //nolint:gosec // a size
+	full := needed || a.fills(ctx, ArchiveWarn)
 	if small := len(all.records) < a.Least && all.bytes < archiveMostBytes/2; len(all.records) == 0 || small && !full {
 		return nil, nil
 	}
@@ -489,19 +403,6 @@ func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records 
 		return nil
 	})
 	return over.Root(), err
-}
-
-// bounds tells of streams that soon take nothing more; one that records leave has room.
-func (a *Archiver) bounds(ctx context.Context, leave bool) (full []string) {
-	most := a.Retention.MaxBytes
-	for _, s := range schemas.Streams() {
-		state, err := bus.Stored(ctx, a.Log, s)
-		if err != nil || most == 0 || s == schemas.StreamQuarantine || leave && s == bus.ArchivedStream || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
-			continue
-		}
-		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and no more of it goes to the archive now. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most))
-	}
-	return full
 }
 
 // look sees whether the segments are there, and reads one of them, another each time.

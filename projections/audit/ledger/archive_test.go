@@ -45,7 +45,6 @@ type archiving struct {
 	archiver *Archiver
 	now      time.Time
 	ctx      context.Context //nolint:containedctx // of the test
-	most     int64           // bytes of a stream
 	stop     func()
 	creds    embedded.Credentials
 	told     []string // of segments that the log lost, at the last start
@@ -74,7 +73,7 @@ func (a *archiving) open(t *testing.T) {
 	own := creds[embedded.RoleDaemon]
 	a.conn, err = bus.Connect(t.Context(), bus.Options{Archive: bus.NewArchive(a.file("archive")), Dial: a.server.Dial, User: own.User, Password: own.Password, Timeout: time.Minute})
 	must(t, err)
-	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{MaxBytes: a.most}))
+	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{}))
 	a.log = a.conn.Writer(bus.WriterOptions{})
 	must(t, RecordLost(t.Context(), a.conn, a.log, a.file("streams"), a.file("audit"), a.file("views"), func(w string) { t.Error(w) }))
 	a.told = nil
@@ -107,13 +106,10 @@ func (a *archiving) open(t *testing.T) {
 	}
 }
 
-// bound has streams take so many bytes and no more.
-func (a *archiving) bound(t *testing.T, most int64) {
-	t.Helper()
-	a.most = most
-	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{MaxBytes: most}))
+// bound has the stream be archived where it has about so many bytes.
+func (a *archiving) bound(most uint64) {
 	o := a.archiver.ArchiveOptions
-	o.Retention, o.Settings = bus.Retention{MaxBytes: most}, bus.ArchiveSettings{}
+	o.Most, o.Settings = int64(most), bus.ArchiveSettings{} //nolint:gosec // small
 	a.archiver = NewArchiver(o)
 }
 
@@ -313,28 +309,26 @@ func TestArchiveTakesWhatIsOld(t *testing.T) {
 	a.holds(t, nil)
 }
 
-// TestArchiveFull: where a segment cannot be written nothing leaves, somebody is told, a
-// full stream refuses, and it goes on by itself.
+// TestArchiveFull: where a segment cannot be written nothing leaves, somebody is told, the
+// stream takes what comes all the same, and it goes on by itself.
 func TestArchiveFull(t *testing.T) {
 	a := newArchiving(t)
-	a.session(t, "open", 10, false)
 	a.session(t, "one", 30, true)
 	state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream)
 	must(t, err)
-	a.bound(t, int64(state.Bytes)) //nolint:gosec // small
+	a.bound(state.Bytes)
 	a.archiver.Settings.To = a.file("cold")
-	defer a.archiver.Begin(t.Context())()
 	must(t, os.WriteFile(a.file("cold"), nil, 0o600)) // no folder can be there
-	if err := a.says("more", "said ", 1, false); !errors.Is(err, bus.ErrDiskFull) {
-		t.Fatalf("an append: %v", err)
+	if _, err := a.archiver.inTurn(t.Context(), true); err == nil || !a.archiver.Stays() {
+		t.Errorf("stays %v, %v", a.archiver.Stays(), err)
 	}
-	if told := a.archiver.Problems(); len(told) != 2 || !strings.Contains(told[1], "archive.to") || !strings.Contains(told[1], a.file("cold")) {
+	a.session(t, "more", 30, false)
+	if told := a.archiver.Problems(); len(told) != 1 || !strings.Contains(told[0], "archive.to") || !strings.Contains(told[0], a.file("cold")) {
 		t.Errorf("it is told: %v", told)
 	}
 	must(t, os.Remove(a.file("cold")))
-	a.now = a.now.Add(archiveBarren)
-	if err := a.says("more", "said ", 1, false); err != nil || len(a.archiver.Problems()) > 0 || a.stored(t) != 40 {
-		t.Errorf("then %v, %v", err, a.archiver.Problems())
+	if left, err := a.archiver.inTurn(t.Context(), true); err != nil || left != 59 || len(a.archiver.Problems()) > 0 || a.archiver.Stays() {
+		t.Errorf("then %d left, %v, stays %v, %v", left, a.archiver.Problems(), a.archiver.Stays(), err)
 	}
 	a.holds(t, nil)
 }
@@ -439,29 +433,6 @@ func TestForgetWhatIsArchived(t *testing.T) {
 	if err != nil || !reports[0].OK() || reports[0].Forgotten != 29 || reports[0].Records != 60 {
 		t.Errorf("%+v, %v", reports, err)
 	}
-}
-
-// TestStreamIsPutBackAfterATrim: where that failed, appends are refused, and the next
-// run has the stream take them again.
-func TestStreamIsPutBackAfterATrim(t *testing.T) {
-	a := newArchiving(t)
-	a.session(t, "one", 30, true)
-	a.session(t, "two", 30, true)
-	a.audit.Seal(t.Context())
-	a.archiver.Retention.MaxBytes = 1 << 62 // more than the server may store
-	if _, err := a.archiver.Run(t.Context()); err == nil || a.stored(t) != 60 {
-		t.Fatalf("the stream begins at %d: %v", a.stored(t), err)
-	}
-	event := bustest.Event("one", "on", "")
-	if _, err := bus.Record(t.Context(), a.log, event); !errors.Is(err, bus.ErrUnavailable) || !bus.Refusing(a.conn) {
-		t.Errorf("an append: %v", err)
-	}
-	a.archiver.Retention = bus.Retention{}
-	_, err := a.archiver.Run(t.Context())
-	must(t, err)
-	_, err = bus.Record(t.Context(), a.log, event)
-	must(t, err)
-	a.holds(t, nil)
 }
 
 // forget has what was said in a session forgotten, up to the next start.
@@ -797,7 +768,7 @@ func TestFillingStreamIsArchivedAtOnce(t *testing.T) {
 	state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream)
 	must(t, err)
 	for most, fills := range map[uint64]bool{0: false, 2 * state.Bytes: false, state.Bytes: true} {
-		if a.archiver.Retention.MaxBytes = int64(most); a.archiver.fills(t.Context()) != fills { //nolint:gosec // small
+		if a.archiver.Most = int64(most); a.archiver.fills(t.Context(), archiveAt) != fills { //nolint:gosec // small
 			t.Errorf("with a bound of %d, %d bytes fill it: %v", most, state.Bytes, !fills)
 		}
 	}
@@ -813,7 +784,7 @@ func TestSmallBoundIsArchivedToo(t *testing.T) {
 	must(t, err)
 	for _, c := range []struct{ filled, left uint64 }{{85, 0}, {95, 29}} { // per cent
 		most := int64(state.Bytes * 100 / c.filled) //nolint:gosec // small
-		a.archiver.Retention.MaxBytes, a.archiver.Settings.Above = most, most/100*archiveAt
+		a.archiver.Most, a.archiver.Settings.Above = most, most/100*archiveAt
 		if n := a.run(t); n != c.left {
 			t.Errorf("at %d per cent %d left", c.filled, n)
 		}

@@ -30,7 +30,7 @@ func (a *archiving) says(id, text string, n int, ends bool) error {
 }
 
 // TestBoundEndsInArchiving: whoever is at work, and however fast, a bound has old events
-// leave for the archive. None is refused, and nobody is warned.
+// leave for the archive. None is refused, nobody is warned, and the stream gets small.
 func TestBoundEndsInArchiving(t *testing.T) {
 	const most = 200_000
 	together := func(n int, say func(i int) error) error {
@@ -93,7 +93,7 @@ func TestBoundEndsInArchiving(t *testing.T) {
 			if strings.HasPrefix(name, "a bound") {
 				must(t, a.says("before", "said ", 1500, false))
 			}
-			a.bound(t, most)
+			a.bound(most)
 			stop := a.archiver.Begin(t.Context())
 			defer stop()
 			if err := load(a); err != nil {
@@ -104,6 +104,9 @@ func TestBoundEndsInArchiving(t *testing.T) {
 				t.Errorf("told: %v", told)
 			}
 			stop()
+			if _, err := a.archiver.inTurn(t.Context(), true); err != nil || a.archiver.fills(t.Context(), 100) || a.archiver.Stays() {
+				t.Errorf("it is as large as before: %v", err)
+			}
 			want := a.holds(t, nil)
 			a.again(t)
 			a.holds(t, want)

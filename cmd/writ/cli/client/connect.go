@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -24,9 +25,9 @@ const (
 	RoleAgent     = "agent"     // looks things up: the one credential that can be read in confinement
 )
 
-// StartBudget bounds starting a daemon for a command that a person waits for.
-// A log of a million events is recovered in about a second.
-const StartBudget = 20 * time.Second
+// startPatience is how long a command that a person waits for waits for a daemon that
+// starts and says nothing new; startTold is how often the person is told what it says.
+const startPatience, startTold = 20 * time.Second, 3 * time.Second
 
 // lastLooks and lookAgain are how often, and how far apart, it is looked whether a daemon
 // that does not answer is ending.
@@ -125,6 +126,46 @@ func (a *Client) start(ctx context.Context, dataDir string) (config.Endpoint, er
 	return at, err
 }
 
+// Starting is what the daemon of a data directory says that it does before it serves, ""
+// where none starts or it does not say.
+func Starting(dataDir string) string {
+	path := config.Layout{Root: dataDir}.Lock()
+	said, err := os.ReadFile(path)
+	if err != nil || len(said) == 0 || !filelock.Held(path) {
+		return ""
+	}
+	return OneLine(string(said))
+}
+
+// Follow returns a context that ends once a daemon that starts has said nothing new for a
+// while. The person is told what it says.
+func (a *Client) Follow(ctx context.Context, dataDir string) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	tick := time.NewTicker(startPatience / 80)
+	go func() {
+		defer tick.Stop()
+		last, since, told := "", time.Now(), time.Now()
+		for time.Since(since) < startPatience {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			said := Starting(dataDir)
+			if said == "" || said == last {
+				continue
+			}
+			last, since = said, time.Now()
+			if time.Since(told) >= startTold {
+				told = since
+				a.Note("The daemon starts: %s", said)
+			}
+		}
+		cancel(context.DeadlineExceeded)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
 // StartConnected makes sure that a daemon runs, and returns the connection that
 // showed it.
 func (a *Client) StartConnected(ctx context.Context, dataDir, role string) (Service, error) {
@@ -197,7 +238,7 @@ func (a *Client) Open(ctx context.Context, role string) (Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, StartBudget)
+	ctx, cancel := a.Follow(ctx, dataDir)
 	defer cancel()
 	return a.StartConnected(ctx, dataDir, role)
 }

@@ -89,7 +89,7 @@ func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 	if root == nil {
 		return h.unguarded(call)
 	}
-	why := client.Shorten(causeOf(cause), maxCause)
+	why := client.Shorten(h.causeOf(cause), maxCause)
 	if !h.gates(call) {
 		return h.warning(call, fmt.Sprintf("Writ did not see %s: %s. Run `writ doctor` in a terminal.", call.subject(), why))
 	}
@@ -167,8 +167,14 @@ func (c hookCall) subject() string {
 }
 
 // causeOf says for a person what went wrong, without the layers it passed.
-func causeOf(err error) string {
+func (h *hook) causeOf(err error) string {
 	var service *bus.ServiceError
+	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, bus.ErrUnavailable)
+	if dataDir, unknown := h.app.Env.DataDir(); late && unknown == nil {
+		if said := client.Starting(dataDir); said != "" {
+			return "the daemon still starts: " + said
+		}
+	}
 	switch {
 	case errors.As(err, &service):
 		return "the daemon answered: " + client.OneLine(service.Text)
@@ -176,7 +182,7 @@ func causeOf(err error) string {
 		return "the daemon could not be started: " + strings.TrimPrefix(client.OneLine(err.Error()), "launch: ")
 	case errors.Is(err, bus.ErrTooLarge):
 		return "the payload is larger than the daemon accepts"
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, bus.ErrUnavailable):
+	case late:
 		return "the daemon did not answer in time"
 	}
 	return client.OneLine(err.Error())

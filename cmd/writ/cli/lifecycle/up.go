@@ -82,7 +82,7 @@ func (a *app) up(ctx context.Context, f upFlags) error {
 		return client.Explain("up", err)
 	}
 	if f.detach {
-		ctx, cancel := context.WithTimeout(ctx, client.StartBudget)
+		ctx, cancel := a.Follow(ctx, dataDir)
 		defer cancel()
 		at, err := a.StartWith(ctx, dataDir, self)
 		if err != nil {
@@ -147,7 +147,7 @@ func (a *app) foreground(ctx context.Context, f upFlags, self, dataDir string) e
 }
 
 func (a *app) awaitChild(ctx context.Context, dataDir string, pid int, ended chan error) (config.Endpoint, error) {
-	ctx, cancel := context.WithTimeout(ctx, client.StartBudget)
+	ctx, cancel := a.Follow(ctx, dataDir)
 	defer cancel()
 	probe := a.LaunchOptions(dataDir, client.RoleHook, client.Service.Close).Probe
 	for {
