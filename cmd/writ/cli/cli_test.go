@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -356,6 +357,59 @@ func TestDoctorOfAFolderThatIsNotThere(t *testing.T) {
 	env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: dir, Now: time.Now}
 	if code := Run(t.Context(), []string{"doctor", "nofolder"}, strings.NewReader(""), &out, &problems, env); code != client.ExitUsage || !strings.Contains(problems.String(), "there is no folder "+filepath.Join(dir, "nofolder")) {
 		t.Errorf("%d: %s%s", code, out.String(), problems.String())
+	}
+}
+
+// TestAResultThatCannotBePrinted: whoever reads it from a full disk is told.
+func TestAResultThatCannotBePrinted(t *testing.T) {
+	for _, line := range []string{"--help", "help", "help gates", "help topics", "help rule add", "rule add --help", "--version", "version"} {
+		var problems bytes.Buffer
+		env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: t.TempDir(), Now: time.Now}
+		code := Run(t.Context(), strings.Fields(line), strings.NewReader(""), full{}, &problems, env)
+		if said := problems.String(); code != client.ExitFailed || !strings.Contains(said, syscall.ENOSPC.Error()) {
+			t.Errorf("%s: code %d, %q", line, code, said)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestDoctorNamesAnotherWrit: what a shell finds is not always what was installed last.
+func TestDoctorNamesAnotherWrit(t *testing.T) {
+	programs := map[string]string{}
+	for _, name := range []string{"this", "other", "empty"} {
+		dir := t.TempDir()
+		programs[name] = filepath.Join(dir, "writ")
+		if runtime.GOOS == "windows" {
+			programs[name] += ".exe"
+		}
+		if name == "empty" {
+			continue
+		}
+		if err := os.WriteFile(programs[name], nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path  []string
+		warns bool
+	}{{[]string{"empty", "other", "this"}, true}, {[]string{"this", "other"}, false}, {[]string{"empty"}, false}} {
+		var dirs []string
+		for _, name := range c.path {
+			dirs = append(dirs, filepath.Dir(programs[name]))
+		}
+		var out, problems bytes.Buffer
+		env := client.Env{
+			Vars: []string{"WRIT_HOME=" + t.TempDir(), "PATH=" + strings.Join(dirs, string(os.PathListSeparator))},
+			Dir:  t.TempDir(), Now: time.Now, Executable: programs["this"],
+		}
+		Run(t.Context(), []string{"doctor"}, strings.NewReader(""), &out, &problems, env)
+		if warned := strings.Contains(out.String(), "finds another one first, "+programs["other"]); warned != c.warns {
+			t.Errorf("%q: warned %v\n%s", c.path, warned, out.String())
+		}
 	}
 }
 
