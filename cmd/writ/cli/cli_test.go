@@ -567,6 +567,36 @@ func TestReplayMergesTheStreamsByTime(t *testing.T) {
 	}
 }
 
+// TestTheLatestEventsAreReadAlone: of records that hold hundreds of events no more are
+// read than are shown, and of others as many as it takes.
+func TestTheLatestEventsAreReadAlone(t *testing.T) {
+	const last = 1000
+	for each, want := range map[uint64]uint64{833: last - 1, 10: last - 8, 1: last - 50} {
+		var after []uint64
+		s := &services{replies: map[string]any{
+			schemas.SvcStatus: schemas.Status{Streams: []schemas.StreamStatus{{Name: schemas.StreamArtifacts, Last: last}}},
+			schemas.SvcReplay: func(body string) any {
+				var r schemas.ReplayRequest
+				_ = json.Unmarshal([]byte(body), &r)
+				page := schemas.ReplayPage{End: true}
+				for seq := r.After + 1; r.Stream == schemas.StreamArtifacts && seq <= last; seq++ {
+					for range each {
+						page.Events = append(page.Events, schemas.ReplayEvent{Type: "artifact.indexed", Position: schemas.Position{Stream: r.Stream, Seq: seq}})
+					}
+				}
+				if r.Stream == schemas.StreamArtifacts {
+					after = append(after, r.After)
+				}
+				return page
+			},
+		}}
+		r := s.run(t, "", "log")
+		if shown := strings.Count(r.out, "artifact.indexed"); r.code != 0 || shown != 50 || slices.Min(after) != want {
+			t.Errorf("%d events each: code %d, %d shown, read after %v, want %d\n%s", each, r.code, shown, after, want, r.err)
+		}
+	}
+}
+
 func TestReplayOfAnUnknownSession(t *testing.T) {
 	s := &services{replies: map[string]any{schemas.SvcReplay: schemas.ReplayPage{End: true}}}
 	if r := s.run(t, "", "session", "replay", "nobody"); r.code != 1 || !strings.Contains(r.err, "no events of session nobody") {
