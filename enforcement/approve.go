@@ -112,7 +112,7 @@ func (s State) Offer(gate string, w Workspace) Offer {
 
 func (s State) offerPlan(w Workspace) Offer {
 	if w.Plan == nil {
-		return Offer{Empty: true, Problems: []string{"there is no plan.md at the project root"}}
+		return Offer{Empty: true, Problems: []string{"there is no plan.md at the project root, " + s.Project}}
 	}
 	p, problems := plan.Validate(w.Plan, s.loaded, w.Known)
 	o := Offer{Files: []schemas.FileState{fileState(PlanFile, w.Plan)}, Problems: planProblems(problems)}

@@ -12,14 +12,14 @@ import (
 // Why planning began again (persisted; never change).
 const (
 	reopenedDone  = "done"  // the work of the plan was done
-	reopenedNamed = "named" // the user said that it is another task
+	reopenedNamed = "named" // the user said that it is another task, or changed it
 )
 
 // resumption is a prompt that goes on under the plan put aside.
 var resumption = lazyregexp.New(`(?i)^(?:no|yes|ok|okay|please|just|[,\s])*\b(?:continue|go on|carry on|proceed|stay|stick|keep going) with the (?:old |approved |current |same )?plan[\s.!]*$`)
 
 // wish opens planning again for a prompt that asks for something new: one that
-// says so, or one that asks for a change when the plan's work is done.
+// says so or changes what was agreed, or one that asks for a change when the plan's work is done.
 func (c SubmitPrompt) wish(s State) Decision {
 	_, refusal := c.channel(s)
 	if refusal != "" || !s.Approved(GatePlan) {

@@ -13,12 +13,20 @@ type Asked int
 const (
 	Nothing   Asked = iota // a question, a remark, a correction, or what cannot be told
 	Change                 // something to be built or changed
-	OtherTask              // something else than the work under way, by its own word
+	OtherTask              // something else than the work under way, or otherwise than agreed, by its own word
 )
 
 // maxWish bounds how much of a prompt is read, in bytes: what it asks for stands
 // at its beginning.
 const maxWish = 2000
+
+const (
+	// interjected are words before a change of mind.
+	interjected = `(?:(?:no|hm+|wait|sorry|oh|ok|okay|well|but|and|so|then|please)\b[\s,;:–—-]*)*`
+	// shall says how something is to be.
+	shall = `let'?s|let us|(?:i|we)(?:'d| would)? (?:now )?(?:want|like|rather|prefer|meant|need)|(?:it|this|that|they|the (?:\w+ ){1,3}?) ?(?:should|must|has to|have to|needs? to)|make (?:it|that|this)`
+	verb  = `keep|take|charge|cap|set|round|sort|return|export|apply|use`
+)
 
 var (
 	sentenceEnd = lazyregexp.New(`[.!\n]+(?:\s|$)`)
@@ -31,6 +39,12 @@ var (
 	// wants is a wish by a noun, and offers one by who is to be served.
 	wants  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|now|next|then|so|and|also|finally)\b[\s,;:–—-]*)*(?:(?:i|we)(?: also| still| now| really)?(?: (?:want|need)|(?: would|'d) (?:want|need|like))|(?:can|could) (?:i|we) (?:also )?(?:have|get)|(?:it|this) (?:would|'d) be (?:nice|good|great|cool|lovely|useful) to (?:also )?have|there should (?:also )?be) ((\S+).*)`)
 	serves = lazyregexp.New(`^(?:let (?:users?|people|customers?|clients?|admins?|everyone|visitors?)|do the same (?:for|with|in)|turn .* into|make it possible|(?:port|migrate) (?:it|this|that) to) \S|^(?:the |an? |all |our )?\w+s? (?:should|must) (?:also|be able to)\b|^from now on\b`)
+	// turned is how it shall be after a change of mind, otherwise how it shall be in place
+	// of something else: both change what was agreed.
+	turned    = lazyregexp.New(`^` + interjected + `(?:(?:on second thoughts?|(?:i|we)(?:'ve| have)? changed (?:my|our) minds?|change of plans?|scrap (?:that|this)|forget (?:about )?the \w+)\b[\s,;:–—-]*(?:` + shall + `|` + verb + `)\b.*|actually\b[\s,;:–—-]*(?:let'?s\b.*|let us\b.*|(?:` + shall + `|` + verb + `)\b.*(?:\d|\b(?:instead|rather|as well|too|not)\b).*))$`)
+	otherwise = lazyregexp.New(`^` + interjected + `(?:(?:` + shall + `)\b.*(?:\binstead\b|\brather than\b|, not\b|\bafter all\b).*|instead of [^,]+, .*)$`)
+	// inCode are parts of code and steps of the work, whose change is a correction.
+	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|lines?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go|continue|see|look|show|run|commit|push|start|try|talk|wait|stop|proceed|explain|discuss)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
 	known  = lazyregexp.New(`^(?:it|that|this|they|these|those|you|i|we|(?:the|this|that|your) (?:function|method|class|test|tests|variable|name|code))\b`)
 	// underWay are words of a correction, and of the plan itself.
 	underWay = lazyregexp.New(`\bback[.!]*$|\bto (?:git|the (?:commit|index|repo|repository|branch))\b|\b(?:instead|fix|fixe[sd]|fixing|bugs?|wrong|broken|does(?:n't| not) work|still|again|undo|revert|forgot|forgotten|missed|missing|fail(?:s|ed|ing|ure)?|typos?|plan|planned|capabilit(?:y|ies)|as discussed)\b`)
@@ -72,6 +86,11 @@ func Wish(prompt string) Asked {
 }
 
 func sentenceAsks(s string) Asked {
+	for _, changed := range []*lazyregexp.Regexp{turned, otherwise} {
+		if changed.MatchString(s) && !strings.HasSuffix(s, "?") && !inCode.MatchString(s) {
+			return OtherTask
+		}
+	}
 	if m := wants.Regexp().FindStringSubmatch(s); m != nil && !underWay.MatchString(s) && !pointing[m[2]] && !small.MatchString(wishedFor(m[1])) && !parts.MatchString(wishedFor(m[1])) {
 		return Change
 	}

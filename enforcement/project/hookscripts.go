@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 // hookSettings are the files in which hosts name commands that they run by
@@ -28,12 +29,12 @@ func hookScripts(root string) (scripts []string) {
 	for _, pattern := range hookSettings {
 		files, _ := fs.Glob(os.DirFS(root), pattern) // the pattern is sound
 		for _, file := range files {
-			var settings map[string]any
-			if raw, err := ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || json.Unmarshal(raw, &settings) != nil {
+			var all map[string]any
+			if raw, err := ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || json.Unmarshal(settings.Plain(raw), &all) != nil {
 				continue
 			}
 			for _, key := range hookKeys {
-				scripts = appendScripts(scripts, root, settings[key])
+				scripts = appendScripts(scripts, root, all[key])
 			}
 		}
 	}

@@ -216,7 +216,7 @@ func TestHookScriptsAreProtected(t *testing.T) {
 		{"command":"./a.sh; python3 \"$CLAUDE_PROJECT_DIR\"/b/b.py --out=main.gone"},{"command":"bash -c 'exec ${CLAUDE_PROJECT_DIR}/link.sh'"},{"command":"make b ../x"}]}]}}`)
 	put(".claude/settings.local.json", `{"hooks":`)
 	put(".cursor/hooks.json", `{"hooks":{"stop":[{"command":"c.sh"}]}}`)
-	put(".gemini/settings.json", `{"contextFileName":"main.go","hooks":{"x":[{"command":"`+filepath.Join(root, "e.sh")+`"}]}}`)
+	put(".gemini/settings.json", `{/* mine */"contextFileName":"main.go","hooks":{"x":[{"command":"`+filepath.Join(root, "e.sh")+`"}]}}`)
 	put(".github/hooks/x.json", `{"hooks":{"x":[{"bash":"(./f.sh)"}]}}`)
 	p := NewCache(Options{DataDir: t.TempDir(), File: "settings", Now: time.Now, Load: func(string) (Settings, error) { return Settings{}, nil }}).At(root, "/home/u")
 	for name, protected := range map[string]bool{

@@ -40,6 +40,9 @@ const (
 
 // frame is the screen: at most height lines of at most width cells.
 func (m model) frame() string {
+	if m.width == 0 { // the terminal has not said its size yet
+		return ""
+	}
 	if m.width < leastWidth || m.height < leastHeight {
 		return fit("The terminal is too small for writ top.", max(m.width, 1))
 	}

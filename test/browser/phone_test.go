@@ -20,6 +20,9 @@ func TestPhone(t *testing.T) {
 	for _, name := range result[[]string](p, `[...document.querySelectorAll('header a, header button')].filter((x) => { const r = x.getBoundingClientRect(); return !x.matches('.skip') && (r.left < 0 || r.right > innerWidth || r.height < 24); }).map((x) => x.textContent)`) {
 		t.Errorf("%q is out of sight", name)
 	}
+	for _, name := range result[[]string](p, `[...document.querySelectorAll('main td')].filter((x) => { const r = x.getBoundingClientRect(); return r.left < 0 || r.right > innerWidth; }).map((x) => x.dataset.head)`) {
+		t.Errorf("the column %q is out of sight", name)
+	}
 	if wide := result[int](p, "document.documentElement.scrollWidth"); wide > 390 {
 		t.Errorf("the page is %d pixels wide", wide)
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -366,6 +367,59 @@ func TestDoctorOfAFolderThatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestAResultThatCannotBePrinted: whoever reads it from a full disk is told.
+func TestAResultThatCannotBePrinted(t *testing.T) {
+	for _, line := range []string{"--help", "help", "help gates", "help topics", "help rule add", "rule add --help", "--version", "version"} {
+		var problems bytes.Buffer
+		env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: t.TempDir(), Now: time.Now}
+		code := Run(t.Context(), strings.Fields(line), strings.NewReader(""), full{}, &problems, env)
+		if said := problems.String(); code != client.ExitFailed || !strings.Contains(said, syscall.ENOSPC.Error()) {
+			t.Errorf("%s: code %d, %q", line, code, said)
+		}
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestDoctorNamesAnotherWrit: what a shell finds is not always what was installed last.
+func TestDoctorNamesAnotherWrit(t *testing.T) {
+	programs := map[string]string{}
+	for _, name := range []string{"this", "other", "empty"} {
+		dir := t.TempDir()
+		programs[name] = filepath.Join(dir, "writ")
+		if runtime.GOOS == "windows" {
+			programs[name] += ".exe"
+		}
+		if name == "empty" {
+			continue
+		}
+		if err := os.WriteFile(programs[name], nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path  []string
+		warns bool
+	}{{[]string{"empty", "other", "this"}, true}, {[]string{"this", "other"}, false}, {[]string{"empty"}, false}} {
+		var dirs []string
+		for _, name := range c.path {
+			dirs = append(dirs, filepath.Dir(programs[name]))
+		}
+		var out, problems bytes.Buffer
+		env := client.Env{
+			Vars: []string{"WRIT_HOME=" + t.TempDir(), "PATH=" + strings.Join(dirs, string(os.PathListSeparator))},
+			Dir:  t.TempDir(), Now: time.Now, Executable: programs["this"],
+		}
+		Run(t.Context(), []string{"doctor"}, strings.NewReader(""), &out, &problems, env)
+		if warned := strings.Contains(out.String(), "finds another one first, "+programs["other"]); warned != c.warns {
+			t.Errorf("%q: warned %v\n%s", c.path, warned, out.String())
+		}
+	}
+}
+
 // Where no daemon can run because of the folder, it is said why and what to do.
 func TestNoDaemonForAFolderOfAnotherFormat(t *testing.T) {
 	home := t.TempDir()
@@ -517,6 +571,36 @@ func TestReplayMergesTheStreamsByTime(t *testing.T) {
 	}
 	if r := s.run(t, "", "session", "replay", "s"); r.code != 0 || strings.Count(r.out, "\n") != 4 {
 		t.Errorf("session: %+v", r)
+	}
+}
+
+// TestTheLatestEventsAreReadAlone: of records that hold hundreds of events no more are
+// read than are shown, and of others as many as it takes.
+func TestTheLatestEventsAreReadAlone(t *testing.T) {
+	const last = 1000
+	for each, want := range map[uint64]uint64{833: last - 1, 10: last - 8, 1: last - 50} {
+		var after []uint64
+		s := &services{replies: map[string]any{
+			schemas.SvcStatus: schemas.Status{Streams: []schemas.StreamStatus{{Name: schemas.StreamArtifacts, Last: last}}},
+			schemas.SvcReplay: func(body string) any {
+				var r schemas.ReplayRequest
+				_ = json.Unmarshal([]byte(body), &r)
+				page := schemas.ReplayPage{End: true}
+				for seq := r.After + 1; r.Stream == schemas.StreamArtifacts && seq <= last; seq++ {
+					for range each {
+						page.Events = append(page.Events, schemas.ReplayEvent{Type: "artifact.indexed", Position: schemas.Position{Stream: r.Stream, Seq: seq}})
+					}
+				}
+				if r.Stream == schemas.StreamArtifacts {
+					after = append(after, r.After)
+				}
+				return page
+			},
+		}}
+		r := s.run(t, "", "log")
+		if shown := strings.Count(r.out, "artifact.indexed"); r.code != 0 || shown != 50 || slices.Min(after) != want {
+			t.Errorf("%d events each: code %d, %d shown, read after %v, want %d\n%s", each, r.code, shown, after, want, r.err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -86,8 +85,8 @@ func (a *app) showTopic(t topics.Topic) error {
 	if err := markdown.Render(&page, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On}); err != nil {
 		return err
 	}
-	_, err := io.WriteString(a.Out, client.Fold(page.String(), a.Env.Width(a.Out)))
-	return err
+	a.Write(a.Out, client.Fold(page.String(), a.Env.Width(a.Out)))
+	return nil
 }
 
 // pageWidth is that of the terminal, within what can be read.
@@ -138,7 +137,7 @@ func (a *app) showHelp(root *cobra.Command) {
 		if names := topicsAbout(root, cmd); len(names) > 0 {
 			fmt.Fprintf(&page, "\nMore to read: %s\n", strings.Join(names, ", "))
 		}
-		_, _ = io.WriteString(out, client.Fold(page.String(), a.pageWidth()))
+		a.Write(out, client.Fold(page.String(), a.pageWidth()))
 	})
 }
 

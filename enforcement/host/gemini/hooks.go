@@ -23,7 +23,7 @@ type handler struct {
 // adds later is seen as well. An automatic PreCompress comes before every
 // request to the model, and says nothing.
 var Settings = settings.Host{
-	Agent: "gemini", Nested: true, TimeoutKey: "timeout",
+	Agent: "gemini", Nested: true, Comments: true, TimeoutKey: "timeout",
 	Handler: func(event, program string) any {
 		h := handler{"writ", "command", settings.CommandLine(program, "gemini", event), timeout}
 		if event == "AfterAgent" {

@@ -361,7 +361,7 @@ func settingsProblem(path, agent string, err error) error {
 	}
 	todo := "Repair it and run this again; nothing was changed."
 	if errors.Is(err, settings.ErrSyntax) && strings.Contains(why, "comment") {
-		todo = "Remove the comments (Writ reads plain JSON, and would lose them in " + agent + "'s settings) and run this again; nothing was changed."
+		todo = "Remove the comments (" + agent + " reads plain JSON) and run this again; nothing was changed."
 	}
 	return &Problem{path + " cannot be changed", why, todo}
 }

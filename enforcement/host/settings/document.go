@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // ErrSyntax is returned for settings that are not JSON; the error names line
@@ -18,8 +20,9 @@ var ErrShape = errors.New("settings: an unexpected shape")
 // document is JSON text with the places of its values. An edit yields a new
 // document; the old one stays.
 type document struct {
-	text []byte
-	root *node
+	text  []byte
+	plain []byte // the text with spaces in place of comments
+	root  *node
 }
 
 // node is a value, text[start:end].
@@ -33,17 +36,18 @@ type node struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// parse reads settings. Nothing at all counts as an empty object.
+// parse reads settings, with comments or without. Nothing at all counts as an empty
+// object.
 func parse(text []byte) (document, error) {
 	body := bytes.TrimPrefix(text, byteOrderMark)
 	if len(bytes.TrimSpace(body)) == 0 {
-		return document{text: []byte("{}"), root: &node{start: 0, end: 2, kind: '{'}}, nil
+		return document{text: []byte("{}"), plain: []byte("{}"), root: &node{start: 0, end: 2, kind: '{'}}, nil
 	}
-	if err := checkSyntax(text, body); err != nil {
+	d := document{text: text, plain: Plain(text)}
+	if err := checkSyntax(text, d.plain[len(text)-len(body):]); err != nil {
 		return document{}, err
 	}
-	d := document{text: text}
-	s := scanner{text: text, pos: len(text) - len(body)}
+	s := scanner{text: d.plain, pos: len(text) - len(body)}
 	d.root = s.value()
 	if d.root.kind != '{' {
 		return document{}, fmt.Errorf("%w: they are not an object", ErrShape)
@@ -63,10 +67,42 @@ func checkSyntax(text, body []byte) error {
 		offset = len(text) - len(body) + int(max(syntax.Offset-1, 0))
 	}
 	line, column := position(text, offset)
-	if rest := text[min(offset, len(text)):]; bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
-		return fmt.Errorf("%w: line %d, column %d begins a comment, which JSON does not have", ErrSyntax, line, column)
-	}
 	return fmt.Errorf("%w: line %d, column %d: %w", ErrSyntax, line, column, err)
+}
+
+// comment is a string, which may hold what looks like a comment, or a comment.
+var comment = lazyregexp.New(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
+
+// Plain is a text of the same length with spaces in place of comments.
+func Plain(text []byte) []byte {
+	return comment.Regexp().ReplaceAllFunc(text, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
+		}
+		return bytes.Repeat([]byte(" "), len(found))
+	})
+}
+
+// commented is where the first comment begins, -1 without one.
+func (d document) commented() int {
+	for i := range d.text {
+		if d.text[i] != d.plain[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+// remarks is the part of a text that has no values, without its comma: "" unless there
+// is a comment in it.
+func (d document) remarks(from, to int) string {
+	if bytes.Equal(d.text[from:to], d.plain[from:to]) {
+		return ""
+	}
+	if comma := bytes.IndexByte(d.plain[from:to], ','); comma >= 0 {
+		return string(d.text[from:from+comma]) + string(d.text[from+comma+1:to])
+	}
+	return string(d.text[from:to])
 }
 
 // position is the line and column, in bytes, of an offset; both from 1.
@@ -165,4 +201,4 @@ func (n *node) member(key string) *node {
 	return nil
 }
 
-func (d document) bytes(n *node) []byte { return d.text[n.start:n.end] }
+func (d document) bytes(n *node) []byte { return d.plain[n.start:n.end] }

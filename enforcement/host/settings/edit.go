@@ -16,22 +16,41 @@ func (d document) add(to *node, key string, value any) document {
 	}
 	if len(to.children) > 0 {
 		last := to.children[len(to.children)-1].end
-		return d.splice(last, last, ","+layout.before+text)
+		end := d.lineEnd(last)
+		if end > last && layout.unit == "" { // a comment may end with its line alone
+			layout.before = layout.newline
+		}
+		return d.splice(last, end, ","+string(d.text[last:end])+layout.before+text)
 	}
-	return d.splice(to.start+1, to.end-1, layout.open+text+layout.close)
+	remarks := strings.TrimRight(d.remarks(to.start+1, to.end-1), whitespace)
+	return d.splice(to.start+1, to.end-1, remarks+layout.open+text+layout.close)
+}
+
+// lineEnd is the end of what is remarked behind a value on its line.
+func (d document) lineEnd(value int) int {
+	line, _, _ := bytes.Cut(d.plain[value:], []byte("\n"))
+	if len(bytes.TrimSpace(line)) > 0 {
+		return value
+	}
+	return value + len(bytes.TrimRight(d.text[value:value+len(line)], whitespace))
 }
 
 // remove takes out a container's child, with its comma and the white space
-// that came with it.
+// that came with it. Comments beside it stay.
 func (d document) remove(from *node, i int) document {
-	last := len(from.children) - 1
+	last, end := len(from.children)-1, from.children[i].end
 	switch {
 	case last == 0:
-		return d.splice(from.start+1, from.end-1, "")
+		return d.splice(from.start+1, from.end-1, d.remarks(from.start+1, from.at[0])+d.remarks(end, from.end-1))
 	case i == 0:
-		return d.splice(from.at[0], from.at[1], "")
+		return d.splice(from.at[0], from.at[1], strings.TrimLeft(d.remarks(end, from.at[1]), whitespace))
 	}
-	return d.splice(from.children[i-1].end, from.children[i].end, "")
+	before := from.children[i-1].end
+	remarks := d.remarks(before, from.at[i])
+	if strings.IndexByte("\r\n", d.text[end]) >= 0 {
+		remarks = strings.TrimRight(remarks, whitespace)
+	}
+	return d.splice(before, end, remarks)
 }
 
 // splice replaces text[from:to]. The result is JSON again, by construction of

@@ -19,7 +19,7 @@ type Hook struct {
 // It returns the same bytes where they are there already. Without settings it
 // returns a file's worth of new ones.
 func (h Host) Merge(settings []byte, program string) ([]byte, error) {
-	d, err := parseHooks(settings)
+	d, err := h.parse(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,11 @@ func (h Host) Merge(settings []byte, program string) ([]byte, error) {
 // empty then goes too, unless the original settings, from before Merge, had
 // it; so does a key of Base.
 func (h Host) Remove(settings, original []byte) ([]byte, error) {
-	d, err := parseHooks(settings)
+	d, err := h.parse(settings)
 	if err != nil {
 		return nil, err
 	}
-	before, err := parseHooks(original)
+	before, err := h.parse(original)
 	if err != nil {
 		before, _ = parse(nil)
 	}
@@ -113,7 +113,7 @@ func quoteValue(value any) string {
 
 // Installed lists Writ's hooks in settings, in their order.
 func (h Host) Installed(settings []byte) ([]Hook, error) {
-	d, err := parseHooks(settings)
+	d, err := h.parse(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (h Host) Missing(settings []byte) ([]string, error) {
 // Outdated lists events whose hook of Writ's is called for other tools than this
 // version judges: one of an earlier version, or narrowed by hand.
 func (h Host) Outdated(settings []byte) ([]string, error) {
-	d, err := parseHooks(settings)
+	d, err := h.parse(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +178,16 @@ func (h Host) wants(event string) bool {
 	return slices.ContainsFunc(h.Hooks, func(w Wanted) bool { return w.Event == event })
 }
 
-// parseHooks checks the shape that the functions here rely on.
-func parseHooks(settings []byte) (document, error) {
+// parse reads settings as their host does, and checks the shape that the functions here
+// rely on.
+func (h Host) parse(settings []byte) (document, error) {
 	d, err := parse(settings)
 	if err != nil {
 		return d, err
+	}
+	if at := d.commented(); at >= 0 && !h.Comments {
+		line, column := position(settings, at)
+		return d, fmt.Errorf("%w: line %d, column %d begins a comment, which JSON does not have", ErrSyntax, line, column)
 	}
 	hooks := d.root.member("hooks")
 	if hooks == nil {

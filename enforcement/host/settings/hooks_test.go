@@ -236,7 +236,7 @@ func TestRemoveKeepsWhatCameAfter(t *testing.T) {
 				t.Fatal(err)
 			}
 			// A handler in Writ's own group, and a group before it.
-			d, _ := parseHooks(merged)
+			d, _ := Host{}.parse(merged)
 			o := h.ownIn(d, "PreToolUse")[0]
 			list := d.root.member("hooks").member("PreToolUse")
 			edited := d.add(list.children[o.entry].member("hooks"), "", json.RawMessage(mine))
@@ -312,6 +312,65 @@ func TestSettingsThatCannotBeMerged(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCommentsStay: where an agent reads comments, they stand wherever they stood, with
+// Writ's hooks and after them.
+func TestCommentsStay(t *testing.T) {
+	h, tried := underTest["nested"], 0
+	h.Comments = true
+	for name, text := range settingsFiles {
+		for at := 0; at < min(len(text), 200); at += 3 {
+			for _, remark := range []string{"/* , \" } */", "// , \" }\n"} {
+				settings := []byte(text[:at] + remark + text[at:])
+				if d, err := parse(settings); err != nil || d.commented() < 0 {
+					continue // a place within a value
+				}
+				tried++
+				merged, err := h.Merge(settings, program)
+				missing, missed := h.Missing(merged)
+				back, removed := h.Remove(merged, settings)
+				if err := errors.Join(err, missed, removed); err != nil || len(missing) > 0 {
+					t.Fatalf("%s, at %d: %v, without %q\n%s", name, at, err, missing, merged)
+				}
+				for _, now := range [][]byte{merged, back} {
+					if !bytes.Contains(now, []byte(strings.TrimSpace(remark))) {
+						t.Fatalf("%s, at %d: the comment is gone from\n%s", name, at, now)
+					}
+				}
+				if is, was := decoded(t, Plain(back)), decoded(t, Plain(settings)); !reflect.DeepEqual(is, was) {
+					t.Fatalf("%s, at %d: %v was %v", name, at, is, was)
+				}
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("only %d places tried", tried)
+	}
+}
+
+// TestACommentStaysBesideItsValue: what is remarked behind a value is not moved.
+func TestACommentStaysBesideItsValue(t *testing.T) {
+	h := underTest["flat"]
+	h.Comments = true
+	text := "{\n  // mine\n  \"ui\": {\"hideTips\": true} // tips\n}\n"
+	merged, err := h.Merge([]byte(text), program)
+	if err != nil || !bytes.HasPrefix(merged, []byte("{\n  // mine\n  \"ui\": {\"hideTips\": true}, // tips\n  \"version\": 1,\n  \"hooks\": {\n")) {
+		t.Errorf("%v\n%s", err, merged)
+	}
+	if back, err := h.Remove(merged, []byte(text)); err != nil || string(back) != text {
+		t.Errorf("%v\n%s", err, back)
+	}
+}
+
+func decoded(t *testing.T, text []byte) (value any) {
+	t.Helper()
+	if text = bytes.TrimPrefix(text, byteOrderMark); len(bytes.TrimSpace(text)) > 0 {
+		if err := json.Unmarshal(text, &value); err != nil {
+			t.Fatalf("%v:\n%s", err, text)
+		}
+	}
+	return value
 }
 
 func FuzzMerge(f *testing.F) {

@@ -18,6 +18,8 @@ type Host struct {
 	// Nested says that an event lists groups with a matcher, each with hooks;
 	// else it lists the hooks themselves.
 	Nested bool
+	// Comments says that the agent reads settings with comments.
+	Comments bool
 	// Base are keys that new settings need beside the hooks, in their order.
 	Base []Key
 	// Hooks are those Writ answers.

@@ -23,6 +23,8 @@ type Client struct {
 	Out  io.Writer
 	Err  io.Writer
 	JSON bool
+
+	unwritten error // why a part of the result could not be printed
 }
 
 // WantsHelp says whether arguments ask for help.
@@ -30,8 +32,12 @@ func WantsHelp(args []string) bool {
 	return slices.Contains(args, "-h") || slices.Contains(args, "--help")
 }
 
-// Fail prints an error and returns its exit code, 0 for none.
+// Fail prints an error and returns its exit code, 0 for none. A result that could not be
+// printed is one.
 func (a *Client) Fail(err error) int {
+	if err == nil {
+		err = Explain("print", a.unwritten)
+	}
 	if err == nil {
 		return ExitOK
 	}
@@ -60,7 +66,14 @@ func (a *Client) PrintJSON(value any) error {
 
 // Printf prints a part of the result, in lines that fit where a person looks.
 func (a *Client) Printf(format string, args ...any) {
-	fmt.Fprint(a.Out, Fold(legible(fmt.Sprintf(format, args...)), a.Env.Width(a.Out)))
+	a.Write(a.Out, Fold(legible(fmt.Sprintf(format, args...)), a.Env.Width(a.Out)))
+}
+
+// Write prints a part of the result as it is.
+func (a *Client) Write(out io.Writer, text string) {
+	if _, err := io.WriteString(out, text); a.unwritten == nil {
+		a.unwritten = err
+	}
 }
 
 // Note is for people, beside the output a program may read.

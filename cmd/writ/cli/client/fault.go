@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
@@ -74,6 +75,8 @@ func Explain(what string, err error) error {
 		}
 	case disk.Full(err):
 		f.Todo = "Make room on that disk, and try again."
+	case errors.Is(err, syscall.ENOTDIR):
+		f.Todo = "Set WRIT_HOME to a folder of yours, or move that file."
 	case errors.Is(err, launch.ErrNoBinary):
 		f.Todo = "Or set WRITD to its path."
 	case errors.Is(err, config.ErrFormat):

@@ -134,7 +134,9 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 	for _, stream := range streams {
 		r := base
 		if end := ends[stream]; end > uint64(f.limit) {
-			r.After = end - uint64(f.limit)
+			if r.After, err = latestAfter(ctx, s, stream, end, uint64(f.limit)); err != nil {
+				return client.Explain(what, err)
+			}
 		}
 		r.Stream = stream
 		requests = append(requests, r)
@@ -188,6 +190,18 @@ func ends(ctx context.Context, s client.Service, f replayFlags, base schemas.Rep
 		return nil, nil
 	}
 	return lastRecords(ctx, s)
+}
+
+// latestAfter is the record behind which a stream has so many events: one record may
+// hold thousands.
+func latestAfter(ctx context.Context, s client.Service, stream schemas.Stream, end, events uint64) (uint64, error) {
+	for back := uint64(1); back < events; back *= 8 {
+		page, err := pagesOf(s)(ctx, schemas.ReplayRequest{Stream: stream, After: end - back, Limit: int(min(events, 500))})
+		if err != nil || uint64(len(page.Events)) >= events {
+			return end - back, err
+		}
+	}
+	return end - events, nil
 }
 
 func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -230,6 +231,7 @@ func (e *examination) daemon(ctx context.Context) {
 	default:
 		e.ok("writd", path)
 	}
+	e.otherWrit()
 	if e.dataDir == "" {
 		return
 	}
@@ -263,6 +265,24 @@ func (e *examination) daemon(ctx context.Context) {
 	}
 	e.ok("daemon", fmt.Sprintf("process %d at %s, answers in %s", status.PID, status.URL, time.Since(began).Round(10*time.Microsecond)))
 	e.health(status)
+}
+
+// otherWrit looks for another writ that a shell finds first.
+func (e *examination) otherWrit() {
+	self, err := os.Stat(e.app.Env.Executable)
+	if err != nil || launch.Temporary(e.app.Env.Executable) {
+		return
+	}
+	for _, dir := range filepath.SplitList(e.app.Env.Getenv("PATH")) {
+		found, err := exec.LookPath(filepath.Join(dir, "writ"))
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(found); err == nil && !os.SameFile(info, self) {
+			e.warn("writ", "a shell finds another one first, "+found+", not "+e.app.Env.Executable, "Remove the other one, or name this one's folder before it in PATH.")
+		}
+		return
+	}
 }
 
 // lastWords are what the daemon that wrote a log said at its end, "" where it ended as it

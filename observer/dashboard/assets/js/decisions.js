@@ -7,7 +7,11 @@ const shown = 300; // rows
 const kept = 5000; // decisions that the filters look through
 const reach = 2000; // records of the log that are looked through at first
 const kinds = { allow: 'good', deny: 'bad', ask: 'warn' };
-const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'plan.extended', 'tool.accepted', 'plan.reopened', 'plan.resumed', 'approval.refused', 'write.unapproved', 'rule.violated']);
+const verdicts = { allow: 'allowed', deny: 'refused', ask: 'asked' };
+const also = new Map(Object.entries({
+  'gate.approved': 'approved', 'gate.declined': 'declined', 'gate.drifted': 'changed outside', 'plan.extended': 'plan extended', 'tool.accepted': 'tool let run',
+  'plan.reopened': 'new wish', 'plan.resumed': 'plan resumed', 'approval.refused': 'not approved', 'write.unapproved': 'unapproved write', 'rule.violated': 'rule broken',
+}));
 
 const stream = 'WRIT_SESSIONS';
 const spans = [['', 'the newest'], [1, 'the last hour'], [24, 'the last day'], [168, 'the last week'], [720, 'the last 30 days']];
@@ -20,7 +24,7 @@ const wanted = (e) => (e.type === 'tool.decided' || also.has(e.type)) && listed(
 export async function decisions(main, signal) {
   const list = h('ol', { class: 'log', 'aria-label': 'Decisions' });
   const count = h('p', { class: 'soft small', id: 'count' });
-  const verdict = h('select', { 'aria-label': 'Verdict' }, [['', 'every verdict'], ['allow', 'allowed'], ['deny', 'refused'], ['ask', 'asked']].map(([v, t]) => h('option', { value: v }, t)));
+  const verdict = h('select', { 'aria-label': 'Verdict' }, [['', 'every verdict'], ...Object.entries(verdicts)].map(([v, t]) => h('option', { value: v }, t)));
   const words = h('input', { type: 'search', placeholder: 'Filter by session, tool, path, rule, reason', 'aria-label': 'Filter' });
   const span = h('select', { 'aria-label': 'Span' }, spans.map(([n, t]) => h('option', { value: n }, t)));
   const hold = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
@@ -95,7 +99,7 @@ async function recorded(since) {
   const before = since ? await firstSince(since, end) : Math.max(0, end - reach);
   const found = { before, events: [], last: null, left: 0 };
   for (let next = before; ;) {
-    const page = await get('log', { stream, after: next, limit: 5000, type: [...also, 'tool.decided'].join() });
+    const page = await get('log', { stream, after: next, limit: 5000, type: [...also.keys(), 'tool.decided'].join() });
     found.last = page.events.at(-1) || found.last;
     found.events.push(...page.events.filter((e) => listed(e) && (!since || new Date(e.time) >= since)));
     found.left += found.events.splice(0, Math.max(0, found.events.length - kept)).length;
@@ -136,7 +140,7 @@ function line(e) {
   const what = d.command ? `${d.tool}: ${short(d.command, 160)}` : `${d.tool} ${(d.targets || []).map((t) => t.rel || t.path).join(', ')}`;
   return h('li', {},
     h('span', { class: 'soft' }, clock(e.time)),
-    h('span', {}, chip(d.verdict || e.type, kinds[d.verdict] || 'warn'), d.rule && h('div', { class: 'small' }, d.rule)),
+    h('span', {}, chip(verdicts[d.verdict] || also.get(e.type) || e.type, kinds[d.verdict] || 'warn'), d.rule && h('div', { class: 'small' }, d.rule)),
     h('div', {}, h('div', { class: decided ? 'mono wrap' : 'wrap' }, decided ? what : coded(told(e))), decided && d.reason && h('div', { class: 'soft wrap' }, coded(d.reason)),
       h('a', { class: 'small', href: link(e.aggregate.id) }, `${short(e.aggregate.id, 26)} ${last(d.dir)}`)));
 }

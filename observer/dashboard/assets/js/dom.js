@@ -53,9 +53,9 @@ export const card = (title, ...children) => h('section', { class: 'card' }, titl
 
 export function table(caption, columns, rows, empty) {
   if (rows.length === 0) return h('p', { class: 'soft' }, empty);
-  return h('div', { class: 'scroll' }, h('table', { 'aria-label': caption },
+  return h('div', { class: 'scroll' }, h('table', { class: 'rows', role: 'table', 'aria-label': caption },
     h('thead', {}, h('tr', {}, columns.map((c) => h('th', { scope: 'col', class: c.number ? 'n' : null }, c.head)))),
-    h('tbody', {}, rows.map((row) => h('tr', {}, columns.map((c) => h('td', { class: c.number ? 'n' : null }, c.cell(row))))))));
+    h('tbody', {}, rows.map((row) => h('tr', { role: 'row' }, columns.map((c) => h('td', { role: 'cell', class: c.number ? 'n' : null, 'data-head': c.head }, c.cell(row))))))));
 }
 
 /** say tells the person something, on the screen and to a screen reader. */
