@@ -750,6 +750,7 @@ var lightRooms = []string{
 	"enforcement/host/slash",
 	"enforcement/owncommand",
 	"enforcement/passkey",
+	"enforcement/query",
 	"enforcement/session/statediff",
 	"enforcement/testrun",
 	"enforcement/testrun/outcome",
