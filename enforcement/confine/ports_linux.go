@@ -15,8 +15,19 @@ import (
 // by whoever connects, or by whom the user's keys let in: shells of this machine, debuggers (delve and gdbserver,
 // JDWP, debugpy, Chrome, Node), container services, screens and notebooks.
 var orders = [][2]int{
-	{22, 23}, {512, 514}, {2345, 2345}, {2375, 2376}, {3389, 3389}, {5005, 5005}, {5678, 5678}, {5900, 5909},
-	{6000, 6003}, {6010, 6019}, {8888, 8888}, {9222, 9222}, {9229, 9230},
+	{22, 23},
+	{512, 514},
+	{2345, 2345},
+	{2375, 2376},
+	{3389, 3389},
+	{5005, 5005},
+	{5678, 5678},
+	{5900, 5909},
+	{6000, 6003},
+	{6010, 6019},
+	{8888, 8888},
+	{9222, 9222},
+	{9229, 9230},
 }
 
 // isDoor reports whether an address is one of this machine's at which a person acts on

@@ -30,7 +30,7 @@ func (p Project) withStrategies() (Project, error) {
 func override(path string, values map[string]any) (o strategy.Override, err error) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		value := values[key]
-		ok := true
+		var ok bool
 		switch strings.ToLower(key) {
 		case "types", "artifact_types":
 			o.Types, ok = textsOf(value)

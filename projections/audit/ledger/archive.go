@@ -33,11 +33,13 @@ const (
 	archiveEvery     = time.Minute
 	archiveSoon      = time.Second     // while the stream takes nothing for it, or is large
 	archiveBarren    = 5 * time.Second // after nothing could leave
-	// archiveAt and ArchiveWarn are the shares of max_bytes, in per cent, from which on
-	// records leave, and from which on a person is told where they do not.
-	archiveAt, ArchiveWarn = 80, 90
-	brokenMost             = 3 // segments that are told of one by one
+	archiveAt        = 80              // per cent of max_bytes, from which on records leave
+	brokenMost       = 3               // segments that are told of one by one
 )
+
+// ArchiveWarn is the share of max_bytes, in per cent, from which on a person is told
+// of a stream whose records do not leave.
+const ArchiveWarn = 90
 
 // ArchiveOptions are what an archiver needs.
 type ArchiveOptions struct {
