@@ -292,6 +292,21 @@ func TestANewWishOpensPlanning(t *testing.T) {
 	x.want(Allow, "")
 }
 
+// TestALateWishOpensPlanning: the host hands a prompt to its agent whether or not its hook
+// was answered in time, and the plan before does not let that write for the new wish.
+func TestALateWishOpensPlanning(t *testing.T) {
+	x := finished(t)
+	late := func(prompt string) {
+		x.do(SubmitPrompt{Prompt: prompt, ActID: prompt, Origin: OriginUser, Late: true, Workspace: x.workspace(), Settings: DefaultSettings()})
+	}
+	late("Thanks! Now add refunds to src/one.py")
+	x.phase(PhasePlanning)
+	x.write("src/one.py", "x = 2")
+	x.want(Deny, RulePlan)
+	late("continue with the plan")
+	x.phase(PhasePlanning)
+}
+
 func TestWhatOpensNoPlanning(t *testing.T) {
 	for _, prompt := range []string{"why did you add a cache?", "great, commit it", "fix the rounding error", "add a docstring to total", "thanks", "approved"} {
 		x := finished(t)
