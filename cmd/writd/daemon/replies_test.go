@@ -184,7 +184,8 @@ func TestRulesThatCameTooLateAreNotShown(t *testing.T) {
 	prompt := func(id string) map[string]any {
 		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt_id": id, "prompt": "the login query is built by concatenating the e-mail address into the SQL string"}
 	}
-	w.process(time.Now().Add(-2*time.Hour), prompt("p1"))
+	late := time.Now().Add(-time.Second)
+	w.waiting(late, late, prompt("p1"))
 	if w.count("prompt.submitted") != 1 || len(w.rulesShown("prompt")) != 0 {
 		t.Errorf("%d prompts, shown %v", w.count("prompt.submitted"), w.rulesShown("prompt"))
 	}
