@@ -66,7 +66,7 @@ func TestALatePromptOpensNothing(t *testing.T) {
 	if n := w.count("prompt.submitted"); n != 3 {
 		t.Errorf("%d prompts are in the log", n)
 	}
-	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "again"})
+	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "approved"})
 	if r := w.write("store/users.go", "x"); !strings.Contains(r.Stdout+r.Stderr, "ENF-GATE-TEST") {
 		t.Errorf("answered once more: %+v", r)
 	}
