@@ -292,6 +292,39 @@ func TestANewWishOpensPlanning(t *testing.T) {
 	x.want(Allow, "")
 }
 
+// TestALateWishOpensPlanning: the host hands a prompt to its agent whether or not its hook
+// was answered in time, and the plan before does not let that write for the new wish.
+func TestALateWishOpensPlanning(t *testing.T) {
+	x := finished(t)
+	late := func(prompt string) {
+		x.do(SubmitPrompt{Prompt: prompt, ActID: prompt, Origin: OriginUser, Late: true, Workspace: x.workspace(), Settings: DefaultSettings()})
+	}
+	late("Thanks! Now add refunds to src/one.py")
+	x.phase(PhasePlanning)
+	x.write("src/one.py", "x = 2")
+	x.want(Deny, RulePlan)
+	late("continue with the plan")
+	x.phase(PhasePlanning)
+}
+
+// TestALateAnswerIsGivenOnceMore: some hosts give one id to all that is typed while a turn
+// goes on, and the user was told to answer once more.
+func TestALateAnswerIsGivenOnceMore(t *testing.T) {
+	x := newSession(t, ModeWork)
+	x.write(PlanFile, planOf("- `src/one.py`: totals"))
+	answer := func(late bool, phase string) {
+		t.Helper()
+		x.do(SubmitPrompt{Prompt: "approved", ActID: "prompt:p1", PromptID: "p1", Origin: OriginUser, Late: late, Workspace: x.workspace(), Settings: DefaultSettings()})
+		x.phase(phase)
+	}
+	answer(true, PhasePlanning)
+	answer(false, PhaseTesting)
+	answer(true, PhaseTesting)
+	if x.last.Notice != "" {
+		t.Errorf("the same hook once more: %s", x.last.Notice)
+	}
+}
+
 func TestWhatOpensNoPlanning(t *testing.T) {
 	for _, prompt := range []string{"why did you add a cache?", "great, commit it", "fix the rounding error", "add a docstring to total", "thanks", "approved"} {
 		x := finished(t)

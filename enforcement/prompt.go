@@ -32,6 +32,9 @@ func (c SubmitPrompt) decide(s State) Decision {
 		d.Context = joinLines(d.Context, fmt.Sprintf("Writ: the tests of the last turn ended after it, and fail: `%s`. Mend what they found, or tell the user why they fail.\n%s", excerpt.Runes(s.Evidence.Command, 120), s.Evidence.Output))
 		d.Notice = joinLines(d.Notice, "writ: the tests of the last turn fail; the agent was told.")
 	}
+	if c.Late && !s.repeats(c.PromptID, strings.TrimSpace(c.Prompt), c.Command != "") {
+		c.PromptID = "" // who answers once more in the same turn repeats nothing
+	}
 	d.Record = append([]schemas.Payload{schemas.PromptSubmitted{
 		Prompt: c.Prompt, PromptID: c.PromptID, Origin: c.Origin, Command: c.Command,
 	}}, d.Record...)
@@ -47,6 +50,9 @@ func (c SubmitPrompt) act(s State) Decision {
 	expanded := c.Expands && c.Command != "" && !s.LastPrompt.Command
 	if !expanded && s.repeats(c.PromptID, strings.TrimSpace(c.Prompt), c.Command != "") {
 		return Decision{}
+	}
+	if c.Late {
+		c.ActID += ":late"
 	}
 	name, args := c.slash()
 	if c.Expands && c.Command == "" && (name == CommandMode || name == CommandApprove) {

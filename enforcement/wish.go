@@ -21,6 +21,7 @@ var resumption = lazyregexp.New(`(?i)^(?:no|yes|ok|okay|please|just|[,\s])*\b(?:
 // wish opens planning again for a prompt that asks for something new: one that
 // says so or changes what was agreed, or one that asks for a change when the plan's work is done.
 func (c SubmitPrompt) wish(s State) Decision {
+	c.Late = false // what closes a gate counts whenever it is read
 	_, refusal := c.channel(s)
 	if refusal != "" || !s.Approved(GatePlan) {
 		return Decision{}

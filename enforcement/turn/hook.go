@@ -116,7 +116,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		defer end(nil)
 		repeated := a
 		repeated.Context, repeated.Notice = "", ""
-		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
+		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated), t.Kind == host.Prompt && t.overdue(v.Now())}, nil
 	})
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil, errStopping

@@ -59,7 +59,10 @@ func (c called) again(first called) bool {
 
 // answers to a call: whole is for the process that asked, repeated for another
 // one that reports the same; it holds the verdict and tells nothing anew.
-type answers struct{ whole, repeated schemas.HookReply }
+type answers struct {
+	whole, repeated schemas.HookReply
+	late            bool // nobody waited for it: the same may be said once more, and is another call
+}
 
 func (a answers) to(c, first called) schemas.HookReply {
 	if c.began != first.began {
@@ -73,7 +76,7 @@ func newReplies() *replies {
 }
 
 // once runs compute for a call, or waits for whoever does. A call without a key
-// is always computed; a failure is forgotten.
+// is always computed; a failure is forgotten, and what came late.
 func (r *replies) once(c called, compute func() (answers, error)) (schemas.HookReply, error) {
 	if c.key == "" {
 		a, err := compute()
@@ -101,7 +104,7 @@ func (r *replies) once(c called, compute func() (answers, error)) (schemas.HookR
 	// Whoever waits must not take a computation that panicked for a pass.
 	mine.err = errNoAnswer
 	defer func() {
-		if mine.err != nil {
+		if mine.err != nil || mine.late {
 			r.forget(e)
 		}
 		close(mine.done)

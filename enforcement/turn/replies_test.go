@@ -41,3 +41,17 @@ func TestAPromptOfAHostWithoutIDsCountsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestALateAnswerIsKeptForNobody: what is said once more in a turn that has one id is
+// decided anew where nobody waited for the first answer, and not beside that.
+func TestALateAnswerIsKeptForNobody(t *testing.T) {
+	r, decided := newReplies(), 0
+	for _, late := range []bool{true, false, false} {
+		if _, err := r.once(called{key: "p1"}, func() (answers, error) { decided++; return answers{late: late}, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if decided != 2 {
+		t.Errorf("decided %d times, want the late one and the next", decided)
+	}
+}

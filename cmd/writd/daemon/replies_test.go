@@ -66,7 +66,7 @@ func TestALatePromptOpensNothing(t *testing.T) {
 	if n := w.count("prompt.submitted"); n != 3 {
 		t.Errorf("%d prompts are in the log", n)
 	}
-	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "again"})
+	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "approved"})
 	if r := w.write("store/users.go", "x"); !strings.Contains(r.Stdout+r.Stderr, "ENF-GATE-TEST") {
 		t.Errorf("answered once more: %+v", r)
 	}
@@ -184,7 +184,8 @@ func TestRulesThatCameTooLateAreNotShown(t *testing.T) {
 	prompt := func(id string) map[string]any {
 		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt_id": id, "prompt": "the login query is built by concatenating the e-mail address into the SQL string"}
 	}
-	w.waiting(time.Now().Add(-time.Hour), time.Now().Add(-2*time.Hour), prompt("p1"))
+	late := time.Now().Add(-time.Second)
+	w.waiting(late, late, prompt("p1"))
 	if w.count("prompt.submitted") != 1 || len(w.rulesShown("prompt")) != 0 {
 		t.Errorf("%d prompts, shown %v", w.count("prompt.submitted"), w.rulesShown("prompt"))
 	}
