@@ -184,7 +184,10 @@ func TestRulesThatCameTooLateAreNotShown(t *testing.T) {
 	prompt := func(id string) map[string]any {
 		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt_id": id, "prompt": "the login query is built by concatenating the e-mail address into the SQL string"}
 	}
-	w.process(time.Now().Add(-2*time.Hour), prompt("p1"))
+	late := time.Now().Add(-time.Second)
+	if r := w.waiting(late, late, prompt("p1")); strings.Contains(r.Stdout, "additionalContext") {
+		t.Errorf("a prompt that nobody waits for is answered %s", r.Stdout)
+	}
 	if w.count("prompt.submitted") != 1 || len(w.rulesShown("prompt")) != 0 {
 		t.Errorf("%d prompts, shown %v", w.count("prompt.submitted"), w.rulesShown("prompt"))
 	}
