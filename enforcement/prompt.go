@@ -161,12 +161,12 @@ const textNothingWaits = "Nothing waits for an approval."
 func (c SubmitPrompt) approval(s State) Decision {
 	gate := s.Waiting(c.Workspace)
 	if gate == "" {
-		if j := judgeWording(c.Prompt, GatePlan, c.Settings.Phrases); j.Approves && j.Reason == phrase.Explicit && (s.Mode == ModeWork || s.Mode == "") {
+		if j := judgeWording(phrase.Read(c.Prompt), GatePlan, c.Settings.Phrases); j.Approves && j.Reason == phrase.Explicit && (s.Mode == ModeWork || s.Mode == "") {
 			return Decision{Notice: textNothingWaits}
 		}
 		return Decision{}
 	}
-	j := judgeWording(c.Prompt, gate, c.Settings.Phrases)
+	j := judgeWording(phrase.Read(c.Prompt), gate, c.Settings.Phrases)
 	o := s.Offer(gate, c.Workspace)
 	switch {
 	case j.Approves && j.Reason == phrase.BareGoAhead && (!s.awaits(gate, o) || s.Work.Declined[gate] != ""):
@@ -271,17 +271,17 @@ var implementationPhrases = []string{
 // judgeWording asks whether a prompt approves the gate. For the implementation
 // it must name it, or approve without naming anything; a bare go-ahead is what
 // people say all the time while code is being written.
-func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement {
+func judgeWording(prompt phrase.Reading, gate string, phrases phrase.Phrases) phrase.Judgement {
 	if gate != GateImplementation {
-		return phrase.Judge(prompt, phrase.Gate(gate), phrases)
+		return prompt.Judge(phrase.Gate(gate), phrases)
 	}
-	asPlan := phrase.Judge(prompt, phrase.Plan, phrases)
-	asTests := phrase.Judge(prompt, phrase.Tests, phrases)
+	asPlan := prompt.Judge(phrase.Plan, phrases)
+	asTests := prompt.Judge(phrase.Tests, phrases)
 	if asPlan.Approves || asTests.Approves {
 		asPlan.Approves = asPlan.Approves && asTests.Approves && asPlan.Reason == phrase.Explicit
 		return asPlan
 	}
-	return phrase.Judge(prompt, phrase.Tests, phrase.Phrases{Approve: implementationPhrases})
+	return prompt.Judge(phrase.Tests, phrase.Phrases{Approve: implementationPhrases})
 }
 
 // mode handles /writ-mode MODE [--orchestrator] [--repro PATH…].

@@ -38,6 +38,14 @@ var (
 	due     = lazyregexp.New(`(?is)(?:["'` + "`" + `“”]+|\s+(?:every|each|in|after|at)\s[^.\n]{1,40})\s*$`)
 )
 
+// withoutDue takes the time at which it is due from the end of a prompt. What due finds
+// has at most 256 bytes between the white space or quotation marks before and behind it.
+func withoutDue(prompt string) string {
+	end := max(0, len(strings.TrimRight(prompt, "\t\n\f\r "))-256)
+	end = len(strings.TrimRight(prompt[:end], "\t\n\f\r \"'`“”"))
+	return prompt[:end] + due.ReplaceAllString(prompt[end:], "")
+}
+
 // wouldApprove tells whether a prompt, or what it is without its wrapping, would
 // act for the user. A bare go-ahead does while a plan or tests wait; otherwise it
 // is what loops are made of.
@@ -50,13 +58,14 @@ func (st stance) wouldApprove(prompt string, set Settings) bool {
 		if bare := strings.TrimSpace(prompt); addition.MatchString(bare) || resumption.MatchString(bare) {
 			return true
 		}
+		read := phrase.Read(prompt)
 		for _, gate := range []string{GatePlan, GateTests, GateImplementation} {
-			j := judgeWording(prompt, gate, set.Phrases)
+			j := judgeWording(read, gate, set.Phrases)
 			if j.Approves && (j.Reason != phrase.BareGoAhead || st.Mode == ModeWork && (st.Phase() == PhasePlanning || st.Phase() == PhaseTesting)) {
 				return true
 			}
 		}
-		inner := due.ReplaceAllString(wrapper.ReplaceAllString(prompt, ""), "")
+		inner := withoutDue(wrapper.ReplaceAllString(prompt, ""))
 		if inner == prompt {
 			break
 		}

@@ -2,7 +2,9 @@ package enforcement
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -183,4 +185,30 @@ func TestWhatIsTypedWhileTheAgentWorks(t *testing.T) {
 	x.phase(PhaseTesting)
 	say("tests approved", "turn-1")
 	x.phase(PhaseImplementation)
+}
+
+// The end of a prompt alone is searched for the time at which it is due, with what
+// a search of the whole would find.
+func TestWithoutDueFindsWhatAWholeSearchFinds(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	parts := []string{"approved", " every ", " in", " at ", "\t", "\n", " ", "”", `"`, "'", ".", "5 minutes", strings.Repeat(" ", 300), strings.Repeat("計", 39), strings.Repeat("x", 250), strings.Repeat(`"`, 280)}
+	cut := 0
+	for range 3000 {
+		var prompt string
+		for range 1 + random.IntN(9) {
+			prompt += parts[random.IntN(len(parts))]
+		}
+		want := due.ReplaceAllString(prompt, "")
+		if got := withoutDue(prompt); got != want {
+			t.Fatalf("of %q it leaves %q, not %q", prompt, got, want)
+		}
+		if want != prompt {
+			cut++
+		}
+	}
+	if cut < 300 {
+		t.Errorf("%d of 3000 prompts had a time at their end", cut)
+	}
 }

@@ -26,7 +26,10 @@
 // go-ahead (Reason BareGoAhead) only while a valid plan or valid tests wait.
 package phrase
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Gate is what waits for approval (persisted; never change).
 type Gate string
@@ -70,20 +73,41 @@ type Phrases struct {
 // Judge tells whether the whole prompt is an approval of the waiting gate, with
 // a project's phrases beside the English ones.
 func Judge(prompt string, waiting Gate, extra Phrases) Judgement {
+	return Read(prompt).Judge(waiting, extra)
+}
+
+// Reading is a prompt that is read once, however many gates it is judged for.
+type Reading struct {
+	prompt string
+	text   func() (text, Judgement) // with a reason where the text is too long
+}
+
+// Read reads a prompt when it is first judged.
+func Read(prompt string) Reading {
+	return Reading{prompt, sync.OnceValues(func() (text, Judgement) {
+		if len(prompt) > maxPrompt {
+			return text{}, tooLong(prompt)
+		}
+		rest := setAside(prompt)
+		if len(rest) > maxText {
+			return text{}, tooLong(rest)
+		}
+		return readText(rest), Judgement{}
+	})}
+}
+
+// Judge is [Judge] for the prompt that was read.
+func (r Reading) Judge(waiting Gate, extra Phrases) Judgement {
 	if waiting != Plan && waiting != Tests {
 		return Judgement{Reason: NoWording}
 	}
-	if j, ok := judgeCommand(prompt, waiting); ok {
+	if j, ok := judgeCommand(r.prompt, waiting); ok {
 		return j
 	}
-	if len(prompt) > maxPrompt {
-		return tooLong(prompt)
+	t, long := r.text()
+	if long.Reason != "" {
+		return long
 	}
-	rest := setAside(prompt)
-	if len(rest) > maxText {
-		return tooLong(rest)
-	}
-	t := readText(rest)
 	own := compilePhrases(extra)
 	if named, ok := goAhead(t, own.goAhead); ok {
 		if named != "" && named != waiting {

@@ -107,18 +107,25 @@ func goAheadClause(words []string, own map[string]bool) (Gate, int) {
 	if len(words) > maxGoAhead || goodStart.MatchString(strings.Join(words, " ")) {
 		return "", 0
 	}
-	gates, weights := make([]Gate, len(words)+1), make([]int, len(words)+1)
-	weights[len(words)] = 1
-	for i := len(words) - 1; i >= 0; i-- {
+	gates, weights, read := make([]Gate, len(words)+1), make([]int, len(words)+1), make([]bool, len(words)+1)
+	weights[len(words)], read[len(words)] = 1, true
+	var from func(i int)
+	from = func(i int) { // weighs the words from the i-th on, where one begins a phrase
+		read[i] = true
 		for n := len(words); n > i && weights[i] == 0; n-- {
-			if weights[n] == 0 {
+			gate, weight := goAheadPhrase(strings.Join(words[i:n], " "), own)
+			if weight == 0 || i > 0 && words[n-1] == "better" {
 				continue
 			}
-			if gate, weight := goAheadPhrase(strings.Join(words[i:n], " "), own); weight > 0 && (i == 0 || words[n-1] != "better") {
+			if !read[n] {
+				from(n)
+			}
+			if weights[n] > 0 {
 				weights[i], gates[i] = max(weight, weights[n]), cmp.Or(gate, gates[n])
 			}
 		}
 	}
+	from(0)
 	return gates[0], weights[0]
 }
 

@@ -105,24 +105,37 @@ func read(prompt string) text { return readText(setAside(prompt)) }
 // setAside takes code, quotations and quoted lines out of a prompt.
 func setAside(prompt string) string {
 	s := withoutElements(unify.Replace(prompt))
-	s = fence.ReplaceAllString(s, " "+codeWord+" ")
-	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
-	s = quotedLine.Regexp().ReplaceAllStringFunc(s, func(line string) string {
-		if m := asked.FindStringSubmatch(strings.ToLower(line)); m != nil {
-			return m[1] + ":" // the gate that it names
-		}
-		return quoteWord
-	})
-	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
-	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
-	for _, replaced := range []struct {
-		what *lazyregexp.Regexp
-		by   string
-	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {shortcode, "$1 🤔 "}, {arrow, " " + codeWord + " "}} {
-		s = replaced.what.ReplaceAllString(s, replaced.by)
+	s = replaced(s, "`~", fence, " "+codeWord+" ")
+	s = replaced(s, "`", codeSpan, " "+codeWord+" ")
+	if strings.Contains(s, ">") {
+		s = quotedLine.Regexp().ReplaceAllStringFunc(s, func(line string) string {
+			if m := asked.FindStringSubmatch(strings.ToLower(line)); m != nil {
+				return m[1] + ":" // the gate that it names
+			}
+			return quoteWord
+		})
 	}
-	s = shouting.ReplaceAllString(s, "!")
+	s = replaced(s, "\"“«„", doubleQ, " "+quoteWord+" ")
+	s = replaced(s, "'", singleQ, "$1 "+quoteWord+" $3")
+	if len(s) > 2*maxText {
+		return s // too long to be judged, whatever signs stand in it
+	}
+	s = replaced(s, "~", struck, " ")
+	s = replaced(s, "{", braces, " "+codeWord+" ")
+	s = replaced(s, ":", thumbsUp, " 👍 ")
+	s = replaced(s, ":", shortcode, "$1 🤔 ")
+	s = replaced(s, ">→⇒", arrow, " "+codeWord+" ")
+	s = replaced(s, "!", shouting, "!")
 	return grimace.ReplaceAllString(smile.ReplaceAllString(s, "$1 , $2"), "$1 🤔 $2")
+}
+
+// replaced replaces what an expression finds, each of whose finds holds one of some
+// marks: most texts hold none, and an expression reads a text a hundred times slower.
+func replaced(s, marks string, what *lazyregexp.Regexp, by string) string {
+	if !strings.ContainsAny(s, marks) {
+		return s
+	}
+	return what.ReplaceAllString(s, by)
 }
 
 // withoutElements takes out what hosts and documents put between tags, such as a
@@ -136,6 +149,9 @@ func withoutElements(s string) string {
 		s = s[:at[0][0]] + quoteWord + s[at[len(at)-1][1]:]
 	} else if len(at) == 1 && strings.Trim(s[at[0][0]:at[0][1]], "-=* \t") != "" {
 		s = s[:at[0][0]] + quoteWord
+	}
+	if !strings.Contains(s, "<") {
+		return s
 	}
 	ends := map[string]int{} // behind the last closing tag, by name
 	for _, at := range closing.Regexp().FindAllStringSubmatchIndex(s, -1) {

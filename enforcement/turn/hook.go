@@ -397,8 +397,8 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread, Late: t.overdue(v.Now()), Shown: v.shown.of(t.Session),
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
-		if err != nil || t.Kind == host.Command {
-			return decision, err
+		if err != nil || t.Kind == host.Command || t.overdue(v.Now()) {
+			return decision, err // what nobody waits for is recorded, and shows nothing
 		}
 		again = v.in.resume(s)
 		shown = v.in.forPrompt(ctx, t, s, decision, len(again))
@@ -406,6 +406,9 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	}, t.asker)
 	if err != nil {
 		return host.Answer{}, err
+	}
+	if t.overdue(v.Now()) { // nobody reads the answer: what is untold stays so
+		return host.Answer{Notice: join(earlier.Notice, decision.Notice)}, nil
 	}
 	if o := decision.Offer; o != nil && !approves(decision) && len(o.Problems) == 0 {
 		v.shown.keep(t.Session, o.Fingerprint)

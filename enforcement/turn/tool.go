@@ -48,7 +48,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 		if err == nil && v.bounds.confines(t, request.Shell, decision) {
 			confinedAs = v.Runner.Rewrite(*t.Shell, t.holds(s, parent, request.Shell), t.Facts.RulesSeeCommand)
 		}
-		if err != nil || decision.Verdict != enforcement.Allow || !t.Facts.TellsBeforeTools {
+		if err != nil || decision.Verdict != enforcement.Allow || !t.Facts.TellsBeforeTools || t.overdue(v.Now()) {
 			return decision, err
 		}
 		about = v.in.forFile(ctx, t, s, request.Targets)

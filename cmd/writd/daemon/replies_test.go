@@ -66,7 +66,7 @@ func TestALatePromptOpensNothing(t *testing.T) {
 	if n := w.count("prompt.submitted"); n != 3 {
 		t.Errorf("%d prompts are in the log", n)
 	}
-	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "approved"})
+	w.process(time.Now(), map[string]any{"hook_event_name": "UserPromptSubmit", "source": "user", "prompt": "approved", "prompt_id": "again"})
 	if r := w.write("store/users.go", "x"); !strings.Contains(r.Stdout+r.Stderr, "ENF-GATE-TEST") {
 		t.Errorf("answered once more: %+v", r)
 	}
@@ -185,7 +185,9 @@ func TestRulesThatCameTooLateAreNotShown(t *testing.T) {
 		return map[string]any{"hook_event_name": "UserPromptSubmit", "prompt_id": id, "prompt": "the login query is built by concatenating the e-mail address into the SQL string"}
 	}
 	late := time.Now().Add(-time.Second)
-	w.waiting(late, late, prompt("p1"))
+	if r := w.waiting(late, late, prompt("p1")); strings.Contains(r.Stdout, "additionalContext") {
+		t.Errorf("a prompt that nobody waits for is answered %s", r.Stdout)
+	}
 	if w.count("prompt.submitted") != 1 || len(w.rulesShown("prompt")) != 0 {
 		t.Errorf("%d prompts, shown %v", w.count("prompt.submitted"), w.rulesShown("prompt"))
 	}
