@@ -95,6 +95,7 @@ func TestElsewhere(t *testing.T) {
 			"timedatectl -p show set-timezone UTC", "loginctl -s list-sessions terminate-user x", "systemctl -P status stop x", "systemctl --signal status kill x",
 		},
 		Socket: {
+			"curl -X POST http://localhost:2375/containers/create", "curl https://127.1:2376", "http POST :2375/containers/create a=b", "curl -s [::1]:2375/info",
 			"curl --unix-socket /var/run/docker.sock http://localhost/containers/json", "curl -s --unix-socket=/run/podman.sock -X POST http://x/y",
 			"curl --abstract-unix-socket x http://y", "nc -U /var/run/docker.sock", "ncat -U /tmp/tmux-0/default", "printf x | nc -NU /run/docker.sock",
 			"socat - UNIX-CONNECT:/var/run/docker.sock", "socat TCP-LISTEN:80 ABSTRACT-CONNECT:x",
