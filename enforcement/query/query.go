@@ -28,19 +28,22 @@ var (
 	writes = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
 	called = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)
 	with   = lazyregexp.New(`(?i)^\s*with\s+(?:recursive\s+)?\w+`)
-	graph  = lazyregexp.New(`^\s*(?:query\b|fragment\b|\{)`)
+	// made begins a statement that shows how something was made, and shown ends one.
+	made  = lazyregexp.New(`(?i)^show\s+create\b`)
+	shown = lazyregexp.New(`(?:;|\\G)$`)
+	graph = lazyregexp.New(`^\s*(?:query\b|fragment\b|\{)`)
 	// What is told in more than one way.
 	dollarQuote = lazyregexp.New(`\$\w*\$`)
 	quoted      = lazyregexp.New(`'[^']*'`)
 	nestedQuote = lazyregexp.New(`"[^"]*'[^"]*"|\[[^\]]*'[^\]]*\]|` + "`[^`]*'[^`]*`")
 
 	scriptBegins = lazyregexp.New(`^\s*(?:(?:db|rs|sh)\.|show\s+\w+\s*$|print(?:json)?\(|(?:EJSON|JSON)\.stringify\()`)
-	scriptWrites = lazyregexp.New(`(?i)\$(?:out|merge|function|accumulator)\b|[\])}]\s*\(|\b(?:drop|delete|remove|create|update|insert|function|import)\w*\s*[(\]'"]|[^=!<>]=[^=>]`)
+	scriptWrites = lazyregexp.New(`(?i)\$(?:out|merge|function|accumulator)\b|[\])}]\s*\(|\]\s*:|\[\s*[a-z_]\w*\s*\]|\[[^\]]*['"]\s*\+|\b(?:drop|delete|remove|create|update|insert|function|import)\w*\s*(?:[(\],)]|['"]\s*\])|(?:^|[^=!<>])=(?:[^=>]|$)`)
 )
 
 // Reads reports whether one statement of a query language does nothing but read.
 func Reads(query string) bool {
-	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
+	query = made.Regexp().ReplaceAllString(shown.Regexp().ReplaceAllString(strings.TrimSpace(query), ""), "show")
 	if strings.ContainsAny(query, "\\#;") || dollarQuote.MatchString(query) || strings.Contains(query, "/*") || strings.Contains(query, "--") || nestedQuote.MatchString(query) {
 		return false
 	}

@@ -216,8 +216,12 @@ func cloudJudge(r *reading) {
 	var words []string
 	args := r.args
 	for len(args) > 0 && strings.HasPrefix(args[0].val, "-") {
-		front := r.entry.takes.parse(args[:min(2, len(args))])
-		args = args[len(args[:min(2, len(args))])-len(front.operands):]
+		two := args[:min(2, len(args))]
+		taken := len(two) - len(r.entry.takes.parse(two).operands)
+		if taken == 1 && r.mayTake(args[0], args[1:]) {
+			break
+		}
+		args = args[taken:]
 	}
 	for _, a := range args {
 		if strings.HasPrefix(a.val, "-") {

@@ -87,7 +87,10 @@ func init() {
 		"first":  among(func(r *reading) (string, bool) { return r.first(), true }),
 		"sub":    among(func(r *reading) (string, bool) { word, _ := r.nextWord(r.args); return word, true }),
 		"shows":  among(func(r *reading) (string, bool) { return r.nextWord(r.args) }),
-		"second": among(func(r *reading) (string, bool) { return r.nextWord(r.args[min(1, len(r.args)):]) }),
+		"second": among(func(r *reading) (string, bool) {
+			sub, _ := r.nextWord(r.args)
+			return r.nextWord(r.args[1+slices.IndexFunc(r.args, func(a arg) bool { return a.val == sub }):])
+		}),
 		"lead": among(func(r *reading) (string, bool) {
 			return r.operand(0).val, len(r.p.operands) > 0
 		}),
