@@ -36,7 +36,7 @@ type Credential struct {
 
 // String hides the password.
 func (c Credential) String() string {
-	return cmp.Or(c.User, c.Creds, c.Seed, "a credential of the keyring")
+	return cmp.Or(c.User, c.Creds, c.Seed, "a credential")
 }
 
 // As puts a credential into the options.

@@ -18,7 +18,7 @@ func (s State) Resume() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("The conversation was shortened; this stands in the log.\n")
+	b.WriteString("Part of the conversation is gone; this stands in the log.\n")
 	line := func(format string, args ...any) { fmt.Fprintf(&b, "- "+format+"\n", args...) }
 	if g, approved := s.Work.Gates[GatePlan]; approved && s.Mode == ModeWork {
 		line("plan.md is approved (%s); read it again before going on.", shortHash(g.Fingerprint))

@@ -95,6 +95,9 @@ type Facts struct {
 	ExpandsCommands bool
 	// EndsTurns: no hook can send an agent back to work at the end of its turn.
 	EndsTurns bool
+	// ForgetsHooks: a conversation that is resumed in another process is without what
+	// hooks said to the model.
+	ForgetsHooks bool
 }
 
 // Call is one hook event, free of its host.

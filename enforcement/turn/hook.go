@@ -344,6 +344,7 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 	v.Files.Began(t.project.Root, t.project.Settings.Files)
 	band := v.Rules.Current().Mandatory()
 	started := v.startedIn(ctx, t, t.Source)
+	forgot := t.Source == "resume" && t.Facts.ForgetsHooks
 	var again, text string
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""
@@ -351,8 +352,11 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 			again = v.in.resume(s)
 		}
 		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
-		if text = band.Text; instructed(s, band) || t.Source == "resume" && Band(v.Rules.Current(), s) == "" {
+		if text = band.Text; instructed(s, band) || t.Source == "resume" && !forgot && Band(v.Rules.Current(), s) == "" {
 			text = ""
+		}
+		if forgot && s.Host != "" { // what was shown is as lost as by a compaction
+			start.Record = append(start.Record, schemas.ContextCompacted{Stage: "before", Trigger: t.Source})
 		}
 		if err != nil || text == "" {
 			return start, err

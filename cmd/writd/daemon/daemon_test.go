@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,7 @@ type world struct {
 	t       testing.TB
 	data    string
 	project string
+	agent   string // that hooks are of, "" is claude
 	hook    *bus.Conn
 	admin   *bus.Conn
 	stop    func() error
@@ -208,7 +210,7 @@ func (w *world) raw(event string, payload []byte) (reply schemas.HookReply, err 
 	answer, err := w.hook.Request(w.t.Context(), bus.Request{
 		Subject: schemas.SvcHook, Body: payload,
 		Header: schemas.Header{
-			schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderEvent: {event},
+			schemas.HookHeaderAgent: {cmp.Or(w.agent, "claude")}, schemas.HookHeaderEvent: {event},
 			schemas.HookHeaderDir: {w.project}, schemas.HookHeaderProject: {w.project}, schemas.HookHeaderHome: {filepath.Dir(w.project)},
 		},
 	})

@@ -91,7 +91,9 @@ func (d *Daemon) connectOutside(ctx context.Context) (closeBus func(), err error
 	}
 	o.Daemon, o.Archive = d.endpoint.Daemon, bus.NewArchive(filepath.Join(d.layout.Root, "archive"))
 	o.Ready = func() error { return viewsRoom(d.layout)(disk.Reserve) }
-	if err := d.connect(ctx, o); err != nil {
+	if err := d.connect(ctx, o); errors.Is(err, bus.ErrBadCredentials) {
+		return nil, fmt.Errorf("%w. What the daemon signs in with at %s is daemon.json, daemon.creds or daemon.nk in %s", err, address, d.layout.Credentials())
+	} else if err != nil {
 		return nil, err
 	}
 	d.endpoint.URL, d.endpoint.TLS = address, at.TLS(d.layout.Root)

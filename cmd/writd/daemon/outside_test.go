@@ -59,8 +59,12 @@ func TestRolesSignInByTheirFiles(t *testing.T) {
 			}
 		}
 	}
-	keep("SUNOSEED")
 	err := Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
+	if err == nil || !strings.Contains(err.Error(), "daemon.creds or daemon.nk in "+config.Layout{Root: data}.Credentials()) {
+		t.Errorf("without a credential: %v", err)
+	}
+	keep("SUNOSEED")
+	err = Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), "daemon.json") {
 		t.Errorf("a credential that is none: %v", err)
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -95,8 +96,30 @@ func TestACompactionLeavesTheModelWhereItWas(t *testing.T) {
 			t.Errorf("without %q: %s", want, r.Stdout)
 		}
 	}
-	if r := w.prompt("go on"); strings.Contains(r.Stdout, "was shortened") {
+	if r := w.prompt("go on"); strings.Contains(r.Stdout, "is gone") {
 		t.Errorf("told twice: %s", r.Stdout)
+	}
+}
+
+// TestAResumedConversationHasTheRulesThatAlwaysHold: again where its host keeps nothing
+// that hooks said, and once where it does.
+func TestAResumedConversationHasTheRulesThatAlwaysHold(t *testing.T) {
+	t.Parallel()
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	rule := strings.Replace(ruleText("ZOO-STRIPE-001", "Paint the stripes before the picture is printed."), "---\n", "---\nmandatory: true\n", 1)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: rule})
+	for agent, again := range map[string]bool{"gemini": true, "copilot": true, "codex": false, "claude": false} {
+		w.agent = agent
+		prompt := map[string]string{"gemini": "BeforeAgent"}[agent]
+		for i, source := range []string{"startup", "resume", "resume"} {
+			r := w.send("SessionStart", map[string]any{"session_id": agent, "source": source})
+			if told := strings.Contains(r.Stdout, "ZOO-STRIPE-001"); told != (again || i == 0) {
+				t.Errorf("%s, %s: told %v\n%s", agent, source, told, r.Stdout)
+			}
+			if r := w.send(cmp.Or(prompt, "UserPromptSubmit"), map[string]any{"session_id": agent, "prompt": "hello"}); strings.Contains(r.Stdout, "Paint the stripes") {
+				t.Errorf("%s, %s: told twice\n%s", agent, source, r.Stdout)
+			}
+		}
 	}
 }
 

@@ -95,7 +95,7 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		p.Hook = event
 	}
 	c := host.Call{
-		Host: "copilot", Hook: p.Hook, Kind: kinds[host.LowerFirst(p.Hook)],
+		Host: "copilot", Facts: host.Facts{ForgetsHooks: true}, Hook: p.Hook, Kind: kinds[host.LowerFirst(p.Hook)],
 		Session: cmp.Or(p.SessionID, p.SessionIDOther), Agent: cmp.Or(p.AgentID, p.AgentIDOther), AgentType: p.AgentName,
 		Dir: p.Dir, Transcript: p.Transcript, Reason: cmp.Or(p.Reason, p.StopReason),
 		Tool: cmp.Or(p.ToolName, p.ToolNameOther), ToolUseID: cmp.Or(p.CallID, p.CallIDOther),

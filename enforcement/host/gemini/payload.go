@@ -60,7 +60,7 @@ var tools = map[string]host.Tool{
 const memoryFile = "~/.gemini/GEMINI.md"
 
 // facts: the user's rules for commands are applied before the hooks.
-var facts = host.Facts{TakesCommand: true, TellsBeforeTools: true}
+var facts = host.Facts{TakesCommand: true, TellsBeforeTools: true, ForgetsHooks: true}
 
 // Queues are the tools by which Gemini CLI's agent starts turns with a text of its own.
 var Queues = host.Queues{"Skill": nil}

@@ -41,7 +41,11 @@ func (d document) remove(from *node, i int) document {
 	last, end := len(from.children)-1, from.children[i].end
 	switch {
 	case last == 0:
-		return d.splice(from.start+1, from.end-1, d.remarks(from.start+1, from.at[0])+d.remarks(end, from.end-1))
+		before, after := d.remarks(from.start+1, from.at[0]), d.remarks(end, from.end-1)
+		if tail := string(d.text[end : from.end-1]); before != "" && after == "" && strings.Contains(tail, "\n") {
+			before, after = strings.TrimRight(before, whitespace), tail // the bracket stands where it stood
+		}
+		return d.splice(from.start+1, from.end-1, before+after)
 	case i == 0:
 		return d.splice(from.at[0], from.at[1], strings.TrimLeft(d.remarks(end, from.at[1]), whitespace))
 	}

@@ -314,6 +314,27 @@ func TestSettingsThatCannotBeMerged(t *testing.T) {
 	}
 }
 
+// TestCommentsComeBackByteForByte: what was laid out by hand is so again.
+func TestCommentsComeBackByteForByte(t *testing.T) {
+	h := underTest["nested"]
+	h.Comments = true
+	for _, was := range []string{
+		"{ // nothing\n}\n",
+		"{\n  // nothing yet\n}\n",
+		"{\n  \"hooks\": {\n    // none yet\n  }\n}\n",
+		"{\r\n\t\"hooks\": {\r\n\t\t\"PreToolUse\": [\r\n\t\t\t// none yet\r\n\t\t]\r\n\t},\r\n\t\"z\": 1 // end\r\n}\r\n",
+		"{\n  \"hooks\" /* k */ : /* v */ {} // h\n}\n",
+		"{\n  \"a\": \"\\\"// no\", // yes\n  // \"b\": 2,\n  \"c\": 3\n  /* \"d\": 4 */\n}\n// after all\n",
+		"{\"a\":1// x\n}",
+	} {
+		merged, err := h.Merge([]byte(was), program)
+		is, removed := h.Remove(merged, []byte(was))
+		if err := errors.Join(err, removed); err != nil || string(is) != was {
+			t.Errorf("%v\nis  %q\nwas %q", err, is, was)
+		}
+	}
+}
+
 // TestCommentsStay: where an agent reads comments, they stand wherever they stood, with
 // Writ's hooks and after them.
 func TestCommentsStay(t *testing.T) {
