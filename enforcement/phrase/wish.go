@@ -24,8 +24,9 @@ const (
 	// interjected are words before a change of mind.
 	interjected = `(?:(?:no|hm+|wait|sorry|oh|ok|okay|well|but|and|so|then|please)\b[\s,;:–—-]*)*`
 	// shall says how something is to be.
-	shall = `let'?s|let us|(?:i|we)(?:'d| would)? (?:now )?(?:want|like|rather|prefer|meant|need)|(?:it|this|that|they|the (?:\w+ ){1,3}?) ?(?:should|must|has to|have to|needs? to)|make (?:it|that|this)`
-	verb  = `keep|take|charge|cap|set|round|sort|return|export|apply|use`
+	shall   = `let'?s|let us|(?:i|we)(?:'d| would)? (?:now )?(?:want|like|rather|prefer|meant|need)|(?:it|this|that|they|the (?:\w+ ){1,3}?) ?(?:should|must|has to|have to|needs? to)|make (?:it|that|this)`
+	inPlace = `(?:\binstead\b|\brather than\b|, not\b|\bafter all\b)`
+	verb    = `keep|take|charge|cap|set|round|sort|return|export|apply|use`
 )
 
 var (
@@ -40,9 +41,10 @@ var (
 	wants  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|now|next|then|so|and|also|finally)\b[\s,;:–—-]*)*(?:(?:i|we)(?: also| still| now| really)?(?: (?:want|need)|(?: would|'d) (?:want|need|like))|(?:can|could) (?:i|we) (?:also )?(?:have|get)|(?:it|this) (?:would|'d) be (?:nice|good|great|cool|lovely|useful) to (?:also )?have|there should (?:also )?be) ((\S+).*)`)
 	serves = lazyregexp.New(`^(?:let (?:users?|people|customers?|clients?|admins?|everyone|visitors?)|do the same (?:for|with|in)|turn .* into|make it possible|(?:port|migrate) (?:it|this|that) to) \S|^(?:the |an? |all |our )?\w+s? (?:should|must) (?:also|be able to)\b|^from now on\b`)
 	// turned is how it shall be after a change of mind, otherwise how it shall be in place
-	// of something else: both change what was agreed.
+	// of something else: both change what was agreed. Without a word of turning only a
+	// number, which is seldom a matter of the code alone, tells it from a correction.
 	turned    = lazyregexp.New(`^` + interjected + `(?:(?:on second thoughts?|(?:i|we)(?:'ve| have)? changed (?:my|our) minds?|change of plans?|scrap (?:that|this)|forget (?:about )?the \w+)\b[\s,;:–—-]*(?:` + shall + `|` + verb + `)\b.*|actually\b[\s,;:–—-]*(?:let'?s\b.*|let us\b.*|(?:` + shall + `|` + verb + `)\b.*(?:\d|\b(?:instead|rather)\b|, not\b|\b(?:as well|too)\W*$).*))$`)
-	otherwise = lazyregexp.New(`^` + interjected + `(?:(?:` + shall + `)\b.*(?:\binstead\b|\brather than\b|, not\b|\bafter all\b).*|instead of [^,]+, .*)$`)
+	otherwise = lazyregexp.New(`^` + interjected + `(?:(?:` + shall + `)\b.*(?:\d.*` + inPlace + `|` + inPlace + `.*\d).*|instead of [^,]+, .*)$`)
 	// inCode are parts of code and steps of the work, whose change is a correction.
 	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|lines?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|green|red|coverage|suite|benchmarks?|readme|docs|src|lib|utils|flags?|exported|internal|public|private|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go|keep (?:going|on)|move on|take a|do|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be)\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
 	known  = lazyregexp.New(`^(?:it|that|this|they|these|those|you|i|we|(?:the|this|that|your) (?:function|method|class|test|tests|variable|name|code))\b`)
