@@ -26,10 +26,12 @@ var promptShapes = map[string]func(i int) string{
 	"code": func(i int) string {
 		return fmt.Sprintf("func handle%d(w http.ResponseWriter, r *http.Request) error {\n\tif r.Method != \"GET\" { return fmt.Errorf(\"%%s: not allowed: %%w\", r.URL, errMethod) }\n\treturn json.NewEncoder(w).Encode(map[string]int{\"id\": %d})\n}\n", i, i)
 	},
-	"line":    func(i int) string { return fmt.Sprintf("k%xz%x", i*7919, i*104729) },
-	"words":   func(int) string { return "approved, go ahead and " },
-	"prose":   func(i int) string { return fmt.Sprintf("I'd like item %d of the list to be shown with its price. ", i) },
-	"unicode": func(i int) string { return fmt.Sprintf("計画%dを確認しました。„Größe“ — naïve, ’tis ✅ 🚀 done\n", i) },
+	"line":  func(i int) string { return fmt.Sprintf("k%xz%x", i*7919, i*104729) },
+	"words": func(int) string { return "approved, go ahead and " },
+	"prose": func(i int) string { return fmt.Sprintf("I'd like item %d of the list to be shown with its price. ", i) },
+	"unicode": func(i int) string {
+		return fmt.Sprintf("計画%dを確認しました。„Größe“ — naïve, ’tis ✅ 🚀 done\n", i)
+	},
 }
 
 func longPrompt(shape string, size int) string {
