@@ -13,7 +13,7 @@ tool() { # tool NAME MODULE VERSION
 	local dir="$tools/$1-$3"
 	if [ ! -x "$dir/$1" ]; then
 		echo "building $1 $3 (once)" >&2
-		GOGC=off GOMEMLIMIT=1GiB GOFLAGS='' GOBIN="$dir" go install -ldflags "-s -w" "$2@$3" >&2
+		GOGC=400 GOFLAGS='' GOBIN="$dir" go install -ldflags "-s -w" "$2@$3" >&2
 	fi
 	echo "$dir/$1"
 }
