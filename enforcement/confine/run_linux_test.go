@@ -328,8 +328,9 @@ func TestWhatIsProtectedIsPutBackWhereNothingIsWritten(t *testing.T) {
 class program(ctypes.Structure): _fields_ = [('size', ctypes.c_ushort), ('list', ctypes.c_char_p)]
 number = {'x86_64': 317}.get(os.uname().machine, 277)
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
-if ctypes.CDLL(None).syscall(number, 1, 8, ctypes.byref(program(1, b'\x06\0\0\0\0\0\xff\x7f'))) < 0: sys.exit('not asked')
-os.set_inheritable(3, True)
+listener = ctypes.CDLL(None).syscall(number, 1, 8, ctypes.byref(program(1, b'\x06\0\0\0\0\0\xff\x7f')))
+if listener < 0: sys.exit('not asked')
+os.set_inheritable(listener, True)
 os.execv(sys.argv[1], sys.argv[1:])
 `
 	for name, c := range map[string]struct{ before, script, hook string }{
