@@ -703,10 +703,22 @@ func TestInitRefusesWhatIsNoProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := client.Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ"), Vars: []string{"WRITD=" + writd}}
-	for arg, says := range map[string]string{home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system"} {
+	bare := t.TempDir()
+	for _, name := range []string{"HEAD", "objects", "refs", filepath.Join("refs", "heads"), filepath.Join("tree", ".git", "info")} {
+		if err := os.MkdirAll(filepath.Join(bare, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for arg, says := range map[string]string{
+		home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system",
+		bare: bare + " is git's own folder", filepath.Join(bare, "refs", "heads"): bare + " is git's own folder",
+	} {
 		if r := s.runIn(t, env, "", "init", arg); r.code != 1 || !strings.Contains(r.err, says) {
 			t.Errorf("init %s: %+v", arg, r)
 		}
+	}
+	if r := s.runIn(t, env, "", "init", filepath.Join(bare, "tree")); r.code != 0 {
+		t.Errorf("in a work tree that lies in a bare repository: %+v", r)
 	}
 	root := t.TempDir()
 	without := env

@@ -56,6 +56,10 @@ program's own path.`,
 			if err != nil {
 				return err
 			}
+			if own := gitsOwn(root); own != "" {
+				return client.Refused("init", own+" is git's own folder, in which no agent works",
+					"Run it in a work tree: `git worktree add DIR` makes one.")
+			}
 			var others []settings.Agent
 			if len(agents) == 0 {
 				agents, others = install.Detect(root, isInstalled(a.Env))
@@ -95,6 +99,21 @@ func (a *app) projectDir(what, arg string) (string, error) {
 		return "", client.Refused(what, root+" is the root of the file system", "Run it in the folder of a project.")
 	}
 	return root, nil
+}
+
+// gitsOwn is the folder of git's own data, as a bare repository is, in which a folder
+// lies, "" for none.
+func gitsOwn(dir string) string {
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for ; !there(".git") && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if there("HEAD") && there("objects") && there("refs") {
+			return dir
+		}
+	}
+	return ""
 }
 
 func sameDir(a, b string) bool {
