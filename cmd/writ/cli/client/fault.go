@@ -52,7 +52,9 @@ func (f *Fault) exit() int {
 func Usage(what, todo string) error { return &Fault{What: what, Todo: todo, Code: ExitUsage} }
 
 // Refused is an attempt that failed: what, why, and what to do.
-func Refused(what, why, todo string) error { return &Fault{What: what, Why: why, Todo: todo} }
+func Refused(what, why, todo string) error {
+	return &Fault{What: what, Why: excerpt.Plain(why), Todo: todo}
+}
 
 // Explain turns an error of a lower layer into a fault about what was tried.
 func Explain(what string, err error) error {
