@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"syscall"
@@ -97,6 +98,8 @@ func Explain(what string, err error) error {
 		f.Todo = "`writ doctor` checks the credentials."
 	case errors.Is(err, bus.ErrUnavailable):
 		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Why, f.Todo = "the daemon did not answer in time", "`writ doctor` shows why."
 	}
 	f.Why = excerpt.Plain(f.Why)
 	return f
