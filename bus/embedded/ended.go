@@ -96,6 +96,6 @@ func (e *ended) written(path, copied string) error {
 	}
 	kept := filepath.Join(e.store, keptDir, filepath.Base(copied))
 	stream := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	e.find(Finding{Stream: stream, Err: fmt.Errorf("%w: a file of %s was ended at a damaged record and then written on: records are missing, or others stand under their numbers. The file as it was is kept in %s. `writ audit verify` tells which were signed, and `writ restore` brings them back from a backup", ErrLogDamaged, stream, kept)})
+	e.find(Finding{Stream: stream, Err: fmt.Errorf("%w: a file of %s was ended at a damaged record and then written on: records are missing, or others stand under their numbers. The file as it was is kept in %s. `writ audit verify` tells which were signed, and `writ backup restore` brings them back from a backup", ErrLogDamaged, stream, kept)})
 	return atomicfile.Write(kept, was, 0o600)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
 	"github.com/writbus/writ/schemas/disk"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const usage = `writd serves Writ's log, gates and rules for one data directory.
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		})
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "writd: %v%s\n", err, remedy(err, settings.DataDir))
+		_, _ = fmt.Fprintf(stderr, "writd: %s%s\n", excerpt.Plain(err.Error()), remedy(err, settings.DataDir))
 		if errors.Is(err, daemon.ErrRunning) {
 			return launch.HeldStatus
 		}
@@ -80,7 +81,7 @@ func remedy(err error, dataDir string) string {
 	case !errors.As(err, &file) || !strings.HasPrefix(file.Path, dataDir) || errors.Is(err, fs.ErrPermission):
 		return ""
 	}
-	return ". Put that right, such as from a backup; views may be deleted, they are made anew. Or move " + dataDir + " away and run `writ restore BACKUP`"
+	return ". Put that right, such as from a backup; views may be deleted, they are made anew. Or move " + dataDir + " away and run `writ backup restore BACKUP`"
 }
 
 func parse(args []string, stderr io.Writer) (s config.Settings, verbose bool, err error) {

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -30,7 +31,7 @@ func hookScripts(root string) (scripts []string) {
 		files, _ := fs.Glob(os.DirFS(root), pattern) // the pattern is sound
 		for _, file := range files {
 			var all map[string]any
-			if raw, err := ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || json.Unmarshal(settings.Plain(raw), &all) != nil {
+			if raw, err := ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || json.Unmarshal(settings.Plain(bytes.TrimPrefix(raw, []byte("\ufeff"))), &all) != nil {
 				continue
 			}
 			for _, key := range hookKeys {

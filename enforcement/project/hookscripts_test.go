@@ -15,7 +15,9 @@ func TestHookScriptsAreFoundWhateverTheFolderIsCalled(t *testing.T) {
 		for file, content := range map[string]string{
 			".claude/settings.json": `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "sh tools/check.sh"}]}]}}`,
 			".github/hooks/x.json":  `{"hooks": {"a": "tools/other.sh"}}`,
-			"tools/check.sh":        "true", "tools/other.sh": "true",
+			".gemini/settings.json": "{\"hooks\": {\"a\": \"tools/more.sh\"}}\n/* it reads a comment without an end",
+			".codex/hooks.json":     "\ufeff" + `{"hooks": {"a": "tools/marked.sh"}}`,
+			"tools/check.sh":        "true", "tools/other.sh": "true", "tools/more.sh": "true", "tools/marked.sh": "true",
 		} {
 			path := filepath.Join(root, filepath.FromSlash(file))
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -25,10 +27,9 @@ func TestHookScriptsAreFoundWhateverTheFolderIsCalled(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := []string{filepath.Join(root, "tools", "check.sh"), filepath.Join(root, "tools", "other.sh")}
 		got := hookScripts(root)
-		for _, script := range want {
-			if !slices.Contains(got, script) {
+		for _, name := range []string{"check.sh", "other.sh", "more.sh", "marked.sh"} {
+			if script := filepath.Join(root, "tools", name); !slices.Contains(got, script) {
 				t.Errorf("%s: %q is missing in %q", name, script, got)
 			}
 		}

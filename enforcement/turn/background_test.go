@@ -29,7 +29,7 @@ func TestWhatToolsWriteWhileAJobIsComparedIsTheirs(t *testing.T) {
 	writeFile(t, filepath.Join(root, "a.go"), "package a\n")
 	command := "make &"
 	at := turn{Call: host.Call{Session: "s1", ToolUseID: "t1", Shell: &command}, project: project.Project{Root: root}}
-	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: root})
+	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: root}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

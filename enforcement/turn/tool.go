@@ -30,7 +30,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	if err != nil {
 		return host.Answer{}, err
 	}
-	t.before = &looked{}
+	t.before = &looked{trees: &v.afterwards.before}
 	var about prompted
 	var confinedAs string
 	var meant []schemas.Target // of the call's writes

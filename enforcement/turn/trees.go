@@ -65,24 +65,41 @@ type trees struct {
 	mu    sync.Mutex
 	byKey map[string]*worktree.Tree
 	order []string
+	last  *worktree.Tree // the latest look
 }
 
 // looked is a work tree that is read once for a call.
 type looked struct {
-	once sync.Once
-	tree *worktree.Tree
-	err  error
+	trees *trees
+	once  sync.Once
+	tree  *worktree.Tree
+	err   error
 }
 
 func (t turn) tree() (*worktree.Tree, error) {
 	l := t.before
 	if l == nil {
-		l = &looked{}
+		l = &looked{trees: &trees{}}
 	}
-	l.once.Do(func() {
-		l.tree, l.err = worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
-	})
+	l.once.Do(func() { l.tree, l.err = l.trees.read(t.project.Root) })
 	return l.tree, l.err
+}
+
+// read looks at a work tree, from what the latest look found where that was at the same.
+func (k *trees) read(root string) (*worktree.Tree, error) {
+	k.mu.Lock()
+	earlier := k.last
+	k.mu.Unlock()
+	if !earlier.Of(root) {
+		earlier = nil
+	}
+	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: root, Keep: []string{"plan.md", "capabilities.md"}}, earlier)
+	if err == nil {
+		k.mu.Lock()
+		k.last = tree
+		k.mu.Unlock()
+	}
+	return tree, err
 }
 
 // secondName says that no hold keeps a file of the project as it is: by another name

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 const (
@@ -130,13 +132,16 @@ var rooms = strings.Fields(`audit backup bert blocks bus config confine corpus c
 	rulebook safetensors schemas sharing snapshot tune usage vault wordpiece`)
 
 // Plain is the text of an error as it is told to a person: without the names of the
-// packages that it passed at its beginning.
+// packages that it passed at its beginning, and without what the system was asked of a
+// file that it names.
 func Plain(text string) string {
 	for {
 		room, rest, found := strings.Cut(text, ": ")
 		if !found || !slices.Contains(rooms, room) {
-			return text
+			return asked.Regexp().ReplaceAllString(text, "$1")
 		}
 		text = rest
 	}
 }
+
+var asked = lazyregexp.New(`\b(?:open|l?stat|fork/exec) (/[^:]*: |[A-Z]:\\)`)

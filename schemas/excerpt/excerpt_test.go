@@ -56,6 +56,8 @@ func TestPlainIsWithoutRooms(t *testing.T) {
 	for text, want := range map[string]string{
 		"bus: unavailable: nobody answers": "unavailable: nobody answers", "launch: config: model: url is missing": "model: url is missing",
 		"git: exit status 1": "git: exit status 1", "backup": "backup", "backup: ": "", "plan.md: open: no": "plan.md: open: no",
+		"config: stat /a b/c: no such file": "/a b/c: no such file", "no key: open /k: denied, and lstat /l: denied": "no key: /k: denied, and /l: denied",
+		`open C:\k: denied`: `C:\k: denied`, "a door is open /here": "a door is open /here",
 	} {
 		if got := Plain(text); got != want {
 			t.Errorf("%q is %q, not %q", text, got, want)

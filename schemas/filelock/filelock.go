@@ -17,7 +17,7 @@ var ErrHeld = errors.New("filelock: somebody else holds it")
 // Lock is a lock that is held.
 type Lock struct{ file *os.File }
 
-// Take takes a lock, whose file it makes, or returns ErrHeld.
+// Take takes a lock, whose file it makes and empties, or returns ErrHeld.
 func Take(path string) (*Lock, error) { return take(path, false) }
 
 // Wait takes a lock, whose file it makes, once nobody else holds it.
@@ -35,6 +35,7 @@ func take(path string, wait bool) (*Lock, error) {
 		}
 		return nil, fmt.Errorf("filelock: %s: %w", path, err)
 	}
+	_ = file.Truncate(0) // what an earlier holder wrote there is not this one's
 	return &Lock{file}, nil
 }
 

@@ -35,6 +35,12 @@ func TestOneHolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if left, err := os.ReadFile(path); err != nil || len(left) > 0 {
+			t.Errorf("an earlier holder says %q, %v", left, err)
+		}
+		if err := os.WriteFile(path, []byte("reading"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := Take(path); !errors.Is(err, ErrHeld) {
 			t.Errorf("a second holder: %v", err)
 		}

@@ -156,6 +156,12 @@ func TestDataDir(t *testing.T) {
 	if dir, err := DataDir(); err != nil || dir != filepath.Join("/state", "writ") {
 		t.Errorf("%q, %v", dir, err)
 	}
+	for _, name := range []string{"XDG_STATE_HOME", "HOME", "USERPROFILE"} {
+		t.Setenv(name, "some/where") // which would be another folder in each
+	}
+	if dir, err := DataDir(); !errors.Is(err, ErrNoHome) || !strings.Contains(err.Error(), "some/where is not a whole path") {
+		t.Errorf("%q, %v", dir, err)
+	}
 }
 
 func TestAMisspeltSettingIsNamedWithWhatIsMeant(t *testing.T) {

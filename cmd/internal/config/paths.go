@@ -19,16 +19,15 @@ var ErrNoHome = errors.New("config: no home folder is known")
 // application state. It is never inside a work tree by default.
 func DataDir() (string, error) {
 	if dir := os.Getenv("WRIT_HOME"); dir != "" {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return "", fmt.Errorf("config: WRIT_HOME %s: %w", dir, err)
-		}
-		return abs, nil
+		return filepath.Abs(dir)
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "writ"), nil
 	}
 	home, err := os.UserHomeDir()
+	if err == nil && !filepath.IsAbs(home) {
+		err = fmt.Errorf("%s is not a whole path", home)
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w (%w): set WRIT_HOME to a folder of yours", ErrNoHome, err)
 	}

@@ -198,11 +198,7 @@ func Find(executable string, vars []string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w; `%s` installs it", ErrNoBinary, Installed(executable, homeOf(vars), vars).Remedy())
-}
-
-func homeOf(vars []string) string {
-	return cmp.Or(lookup(vars, "HOME"), lookup(vars, "USERPROFILE"))
+	return "", fmt.Errorf("%w; `%s` installs it", ErrNoBinary, Installed(executable, cmp.Or(lookup(vars, "HOME"), lookup(vars, "USERPROFILE")), vars).Remedy())
 }
 
 func lookup(vars []string, name string) string {
@@ -299,8 +295,11 @@ func held(o Options) bool { return filelock.Held(config.Layout{Root: o.DataDir}.
 const daemonSays = "writd: "
 
 func (d *daemon) death(dataDir string, end error) error {
-	end = cmp.Or(disk.Room(dataDir, disk.Reserve), end, errors.New("it ended without an error")) // a full disk has no room for its words
-	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), "it says nothing of why: "+end.Error()), d.log)
+	why := "it says nothing of why: " + cmp.Or(end, errors.New("it ended without an error")).Error()
+	if room := disk.Room(dataDir, disk.Reserve); room != nil {
+		why = room.Error() // a full disk has no room for its words
+	}
+	return fmt.Errorf("%w: %s (%s)", ErrDied, cmp.Or(d.lastWords(), why), d.log)
 }
 
 // lastWords are what this daemon said at its end, which may be several lines,

@@ -239,6 +239,8 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		"denied":      {bus.ErrDenied, 1, "`writ doctor` checks the credentials."},
 		"a full disk": {&fs.PathError{Op: "write", Path: "/mnt/x", Err: syscall.ENOSPC}, 1, "Make room on that disk"},
 		"silent":      {bus.ErrUnavailable, 1, "`writ doctor` shows why."},
+		"late":        {fmt.Errorf("launch: waiting: %w", context.DeadlineExceeded), 1, "writ: rule show X: the daemon did not answer in time. `writ doctor` shows why.\n"},
+		"a file":      {&fs.PathError{Op: "open", Path: "/mnt/x", Err: fs.ErrNotExist}, 1, "writ: rule show X: /mnt/x: file does not exist\n"},
 	} {
 		s := &services{replies: map[string]any{schemas.SvcRule: c.err}}
 		r := s.run(t, "", "rule", "show", "X")
@@ -703,12 +705,32 @@ func TestInitRefusesWhatIsNoProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := client.Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ"), Vars: []string{"WRITD=" + writd}}
-	for arg, says := range map[string]string{home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system"} {
+	bare := t.TempDir()
+	for _, name := range []string{"HEAD", "objects", "refs", filepath.Join("refs", "heads"), filepath.Join("tree", ".git", "info")} {
+		if err := os.MkdirAll(filepath.Join(bare, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for arg, says := range map[string]string{
+		home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system",
+		bare: bare + " is git's own folder", filepath.Join(bare, "refs", "heads"): bare + " is git's own folder",
+	} {
 		if r := s.runIn(t, env, "", "init", arg); r.code != 1 || !strings.Contains(r.err, says) {
 			t.Errorf("init %s: %+v", arg, r)
 		}
 	}
+	if r := s.runIn(t, env, "", "init", filepath.Join(bare, "tree")); r.code != 0 {
+		t.Errorf("in a work tree that lies in a bare repository: %+v", r)
+	}
 	root := t.TempDir()
+	nowhere := env
+	nowhere.Vars = append(nowhere.Vars, "WRIT_HOME="+filepath.Join(writd, "data"))
+	if r := s.runIn(t, nowhere, "", "init", root); r.code != 1 || !strings.Contains(r.err, "Set WRIT_HOME") {
+		t.Errorf("without a data folder: %+v", r)
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+		t.Errorf("an init that failed left %v, %v", left, err)
+	}
 	without := env
 	without.Vars = nil
 	if r := s.runIn(t, without, "", "init", root); r.code != 1 || !strings.Contains(r.err, "go install github.com/writbus/writ/cmd/writd@") {

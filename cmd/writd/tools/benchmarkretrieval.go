@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/retrieval/artifact/benchmark"
 	"github.com/writbus/writ/retrieval/artifact/search"
@@ -129,8 +130,8 @@ func globsOf(list string) []string {
 }
 
 // given says whether a flag was.
-func given(flags *flag.FlagSet, name string) (found bool) {
-	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+func given(flags *pflag.FlagSet, name string) (found bool) {
+	flags.Visit(func(f *pflag.Flag) { found = found || f.Name == name })
 	return found
 }
 

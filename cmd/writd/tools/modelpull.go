@@ -3,11 +3,12 @@ package tools
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval/embed/hub"
@@ -62,20 +63,14 @@ func percent(done, total int64) string {
 }
 
 // parseOne parses flags and one argument, in any order.
-func parseOne(flags *flag.FlagSet, args []string, what string) (string, error) {
-	one := ""
-	for {
-		if err := flags.Parse(args); err != nil {
-			return "", parse(flags, args)
-		}
-		switch {
-		case flags.NArg() == 0 && one == "":
-			return "", fmt.Errorf("%w: %s is needed", errUsage, what)
-		case flags.NArg() == 0:
-			return one, nil
-		case one != "":
-			return "", fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(0))
-		}
-		one, args = flags.Arg(0), flags.Args()[1:]
+func parseOne(flags *pflag.FlagSet, args []string, what string) (string, error) {
+	switch err := understand(flags, args); {
+	case err != nil:
+		return "", err
+	case flags.NArg() == 0:
+		return "", fmt.Errorf("%w: %s is needed", errUsage, what)
+	case flags.NArg() > 1:
+		return "", fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(1))
 	}
+	return flags.Arg(0), nil
 }

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -21,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/eventlog/table/parquet"
@@ -76,21 +77,23 @@ func Run(ctx context.Context, args []string, out, errw io.Writer) int {
 	if !known {
 		var names []string
 		for n := range all {
-			names = append(names, "writ "+n)
+			if strings.HasPrefix(n, args[0]+" ") || strings.HasPrefix(named(n), args[0]+" ") {
+				names = append(names, "writ "+named(n))
+			}
 		}
 		slices.Sort(names)
 		_, _ = fmt.Fprintf(errw, "writ: %s: there is no such command. Use one of: %s\n", name, strings.Join(names, ", "))
 		return 2
 	}
 	err := run(ctx, args[words:], out, errw)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return 0
 	}
 	todo := ""
 	if disk.Full(err) {
 		todo = ". Make room on that disk, and try again"
 	}
-	_, _ = fmt.Fprintf(errw, "writ: %s: %s%s\n", cmp.Or(typed[name], name), excerpt.Plain(err.Error()), todo)
+	_, _ = fmt.Fprintf(errw, "writ: %s: %s%s\n", named(name), excerpt.Plain(err.Error()), todo)
 	if errors.Is(err, errUsage) {
 		return 2
 	}
@@ -103,28 +106,37 @@ var typed = map[string]string{
 	"benchmark rules": "model benchmark rules", "benchmark retrieval": "model benchmark retrieval", "benchmark memory": "model benchmark memory",
 }
 
+// named is the name by which people call a tool.
+func named(tool string) string { return cmp.Or(typed[tool], tool) }
+
 // newFlags are the flags of a tool, with an example in its help.
-func newFlags(name, does, example string, errw io.Writer) *flag.FlagSet {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+func newFlags(name, does, example string, errw io.Writer) *pflag.FlagSet {
+	flags := pflag.NewFlagSet(named(name), pflag.ContinueOnError)
 	flags.SetOutput(errw)
 	flags.Usage = func() {
-		_, _ = fmt.Fprintf(errw, "%s\n\nUsage: writ %s [flags]\nExample: %s\n\n", does, cmp.Or(typed[name], name), example)
-		flags.PrintDefaults()
+		_, _ = fmt.Fprintf(errw, "%s\n\nUsage:\n  writ %s [flags]\n\nExamples:\n  %s\n\nFlags:\n%s", does, flags.Name(), example, flags.FlagUsagesWrapped(80))
 	}
 	return flags
 }
 
-func parse(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fmt.Errorf("%w: %w", errUsage, err)
+func parse(flags *pflag.FlagSet, args []string) error {
+	if err := understand(flags, args); err != nil {
+		return err
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(0))
 	}
 	return nil
+}
+
+// understand reads the flags among the arguments.
+func understand(flags *pflag.FlagSet, args []string) error {
+	err := flags.Parse(args)
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	why, _, _ := strings.Cut(err.Error(), ": strconv.")
+	return fmt.Errorf("%w: %s. `writ %s --help` shows the flags", errUsage, why, flags.Name())
 }
 
 // rulesOf reads the rules of a folder or a file, or those that are shipped.

@@ -90,7 +90,10 @@ func TestWhatCannotBeMeasuredIsNamed(t *testing.T) {
 	}{
 		"no such tool":     {[]string{"benchmark", "weather"}, 2, "benchmark rules"},
 		"no tool":          {[]string{"model"}, 2, "model train"},
-		"a bad flag":       {[]string{"tune", "--colour"}, 2, "colour"},
+		"no such model":    {[]string{"model", "paint"}, 2, "Use one of: writ model benchmark memory, writ model benchmark retrieval, writ model benchmark rules, writ model list, writ model pull, writ model train, writ model tune, writ model use\n"},
+		"a bad flag":       {[]string{"tune", "--colour"}, 2, "unknown flag: --colour. `writ model tune --help` shows the flags\n"},
+		"a bad number":     {[]string{"tune", "--folds", "x"}, 2, `invalid argument "x" for "--folds" flag. `},
+		"two models":       {[]string{"model", "use", "minilm", "static"}, 2, `unexpected argument "static"`},
 		"no truth":         {[]string{"tune"}, 2, "--truth"},
 		"a bad line":       {[]string{"tune", "--truth", bad}, 1, "2"},
 		"an unknown rule":  {[]string{"benchmark", "rules", "--embedder", "none", "--truth", unknown, "--queries", "1"}, 1, "NO-SUCH-001"},
@@ -101,10 +104,20 @@ func TestWhatCannotBeMeasuredIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, errs := run(t, c.args...)
-			if code != c.code || !strings.Contains(errs, c.want) {
+			if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
 				t.Errorf("%d: %s", code, errs)
 			}
 		})
+	}
+}
+
+// TestHelpOfATool is shown once, and ends well.
+func TestHelpOfATool(t *testing.T) {
+	for _, tool := range [][]string{{"tune"}, {"model", "pull"}, {"model", "use"}} {
+		code, _, errs := run(t, append(tool, "--help")...)
+		if n := strings.Count(errs, "Usage:"); code != 0 || n != 1 {
+			t.Errorf("%v: %d, shown %d times:\n%s", tool, code, n, errs)
+		}
 	}
 }
 

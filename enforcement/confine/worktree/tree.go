@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,16 +120,27 @@ func below(dir, name string) string {
 // oid is git's name of a content.
 type oid [sha1.Size]byte
 
-// ReadTree looks at a work tree.
-func ReadTree(o TreeOptions) (*Tree, error) {
+// ReadTree looks at a work tree. What an earlier look with the same options, nil for
+// none, decided about files that are as they were is taken from it, where git knows and
+// ignores the same.
+func ReadTree(o TreeOptions, earlier *Tree) (*Tree, error) {
 	t := &Tree{options: o, hashes: map[string]oid{}, extra: gitignore.Parse(strings.Join(o.Ignore, "\n"))}
-	t.know(nil)
-	if err := t.read(nil); err != nil {
+	t.know(earlier)
+	if earlier != nil && (t.indexAt != earlier.indexAt || !reflect.DeepEqual(t.ignore.base, earlier.ignore.base)) {
+		earlier = nil
+	}
+	if err := t.read(earlier); err != nil {
 		return nil, err
+	}
+	if earlier != nil {
+		t.hashes = earlier.kept(t)
 	}
 	t.hashUnknown()
 	return t, nil
 }
+
+// Of says whether it is the tree of a root.
+func (t *Tree) Of(root string) bool { return t != nil && t.options.Root == root }
 
 // know reads what git knows of the tree, or takes it from an earlier look where
 // the index is the same file.
@@ -138,7 +150,7 @@ func (t *Tree) know(earlier *Tree) {
 	exclude := gitignore.Files{t.extra, readExclude(dir)}
 	if earlier != nil && t.indexAt == earlier.indexAt {
 		t.index = earlier.index
-		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude}
+		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude, rules: map[string]*gitignore.File{}}
 		return
 	}
 	t.index = readIndex(dir)
@@ -148,7 +160,7 @@ func (t *Tree) know(earlier *Tree) {
 func (t *Tree) read(earlier *Tree) error {
 	t.folders, t.size = make(map[string]*folder, 64), 0
 	w := walker{tree: t, earlier: earlier, root: t.options.Root}
-	if err := w.folder("", false); err != nil {
+	if err := w.folder(subfolder{decided: earlier != nil}); err != nil {
 		return fmt.Errorf("worktree: look at %s: %w", t.options.Root, err)
 	}
 	return nil
@@ -286,6 +298,7 @@ func (t *Tree) created(changes []Change, dir string, was, is *folder) []Change {
 // askIndex asks the index anew which files it knows the content of.
 func (t *Tree) askIndex() {
 	for dir, f := range t.folders {
+		f.stamps = slices.Clone(f.stamps) // an earlier look may have them too
 		for i, name := range f.names {
 			e, tracked := t.index[below(dir, name)]
 			f.stamps[i].clean = tracked && e.clean(f.stamps[i])
@@ -309,7 +322,7 @@ func (t *Tree) kept(now *Tree) map[string]oid {
 	kept := map[string]oid{}
 	for p, h := range t.hashes {
 		was, had := t.file(p)
-		if is, has := now.file(p); had && has && is.same(was) {
+		if is, has := now.file(p); had && has && is.same(was) && !is.ignored {
 			kept[p] = h
 		}
 	}
@@ -409,24 +422,28 @@ type walker struct {
 
 // decide fills in what is to be known about the names in a folder and returns
 // the folders to descend into.
-func (w *walker) decide(dir string, f *folder, ignored bool) (into []subfolder, err error) {
+func (w *walker) decide(at subfolder, f *folder) (into []subfolder, err error) {
+	dir, ignored := at.path, at.ignored
 	var before *folder
-	if w.earlier != nil {
+	if at.decided = at.decided && reflect.DeepEqual(w.tree.ignore.rules[dir], w.earlier.ignore.rules[dir]); at.decided {
 		if before = w.earlier.folders[dir]; before != nil && !slices.Equal(before.names, f.names) {
 			before = nil
 		}
 	}
-	kept, files := settings(dir), 0
+	kept, files, same := settings(dir), 0, before != nil
 	for i, name := range f.names {
 		s := &f.stamps[i]
+		is := before != nil && before.stamps[i].same(*s)
+		same = same && is
 		if s.mode.IsDir() {
 			if next, descend := w.descend(dir, name, ignored); descend {
+				next.decided = at.decided
 				into = append(into, next)
 			}
 			continue
 		}
 		files++
-		if before != nil && before.stamps[i].same(*s) {
+		if is {
 			s.ignored, s.clean = before.stamps[i].ignored, before.stamps[i].clean
 			continue
 		}
@@ -436,6 +453,9 @@ func (w *walker) decide(dir string, f *folder, ignored bool) (into []subfolder, 
 		if !tracked && !kept && !slices.Contains(w.tree.options.Keep, p) && p != "plan.md" && p != "capabilities.md" {
 			s.ignored = ignored || w.tree.ignore.ignores(dir, name, false)
 		}
+	}
+	if same {
+		*f = *before
 	}
 	if w.files.Add(int64(files)) > maxTreeFiles {
 		return nil, fmt.Errorf("more than %d files", maxTreeFiles)
@@ -447,6 +467,7 @@ func (w *walker) decide(dir string, f *folder, ignored bool) (into []subfolder, 
 type subfolder struct {
 	path    string
 	ignored bool
+	decided bool // what is ignored there was decided by the same rules before
 }
 
 // descend decides about a folder. One with files that git knows is looked at
@@ -457,11 +478,11 @@ func (w *walker) descend(dir, name string, ignored bool) (next subfolder, yes bo
 	case name == ".git":
 		return next, false
 	case slices.Contains(alwaysLooked, name):
-		return subfolder{p, false}, true
+		return subfolder{path: p}, true
 	case ignored || slices.Contains(rebuilt, name) || w.tree.ignore.ignores(dir, name, true):
-		return subfolder{p, true}, w.tree.ignore.tracked[p]
+		return subfolder{path: p, ignored: true}, w.tree.ignore.tracked[p]
 	}
-	return subfolder{p, false}, true
+	return subfolder{path: p}, true
 }
 
 // keep puts a folder that was looked at into the tree.

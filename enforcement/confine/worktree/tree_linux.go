@@ -14,9 +14,9 @@ import (
 const walkers = 4
 
 // folder visits a folder and what is in it.
-func (w *walker) folder(dir string, ignored bool) error {
+func (w *walker) folder(at subfolder) error {
 	p := &parallel{walker: w, free: make(chan struct{}, walkers-1)}
-	p.folder(dir, ignored)
+	p.folder(at)
 	p.running.Wait()
 	return p.err
 }
@@ -30,22 +30,23 @@ type parallel struct {
 	err     error
 }
 
-func (w *parallel) folder(dir string, ignored bool) {
-	for _, next := range w.look(dir, ignored) {
+func (w *parallel) folder(at subfolder) {
+	for _, next := range w.look(at) {
 		select {
 		case w.free <- struct{}{}:
 			w.running.Go(func() {
 				defer func() { <-w.free }()
-				w.folder(next.path, next.ignored)
+				w.folder(next)
 			})
 		default:
-			w.folder(next.path, next.ignored)
+			w.folder(next)
 		}
 	}
 }
 
 // look visits what is in one folder.
-func (w *parallel) look(dir string, ignored bool) []subfolder {
+func (w *parallel) look(at subfolder) []subfolder {
+	dir := at.path
 	f, err := list(w.root, dir)
 	if err != nil {
 		w.fail(dir, err)
@@ -57,7 +58,7 @@ func (w *parallel) look(dir string, ignored bool) []subfolder {
 		w.lock.Unlock()
 	}
 	w.lock.RLock()
-	into, err := w.decide(dir, f, ignored)
+	into, err := w.decide(at, f)
 	w.lock.RUnlock()
 	w.lock.Lock()
 	defer w.lock.Unlock()

@@ -9,7 +9,8 @@ import (
 )
 
 // folder visits a folder and what is in it.
-func (w *walker) folder(dir string, ignored bool) error {
+func (w *walker) folder(at subfolder) error {
+	dir := at.path
 	entries, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(dir)))
 	if err != nil && dir == "" {
 		return err
@@ -21,13 +22,13 @@ func (w *walker) folder(dir string, ignored bool) error {
 		}
 	}
 	w.tree.ignore.enter(w.root, dir, f.names)
-	into, err := w.decide(dir, f, ignored)
+	into, err := w.decide(at, f)
 	if err != nil {
 		return err
 	}
 	w.keep(dir, f)
 	for _, next := range into {
-		if err := w.folder(next.path, next.ignored); err != nil {
+		if err := w.folder(next); err != nil {
 			return err
 		}
 	}

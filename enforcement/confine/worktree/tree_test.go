@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -78,7 +79,12 @@ func (tr *tree) sh(script string) {
 
 func (tr *tree) read() *Tree {
 	tr.t.Helper()
-	read, err := ReadTree(TreeOptions{Root: tr.root, Keep: []string{"findings.md"}})
+	return tr.readAfter(nil)
+}
+
+func (tr *tree) readAfter(earlier *Tree) *Tree {
+	tr.t.Helper()
+	read, err := ReadTree(TreeOptions{Root: tr.root, Keep: []string{"findings.md"}}, earlier)
 	if err != nil {
 		tr.t.Fatal(err)
 	}
@@ -277,5 +283,49 @@ func TestFilesBesideIgnoredEndingsAreSeen(t *testing.T) {
 	changes, _ := tr.changes(before)
 	if want := []string{"created evil.c", "created evil.h"}; !slices.Equal(changes, want) {
 		t.Errorf("%q, want %q", changes, want)
+	}
+}
+
+// TestAnEarlierLook: what is found with an earlier look at hand is what is found
+// without, whatever happened in between; what stayed is not kept twice.
+func TestAnEarlierLook(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"main.go": "package main\n", ".gitignore": "*.log\n/out/\ndist/\n", "sub/a.go": "package sub\n", "sub/b.log": "x\n",
+		"sub/deep/c.go": "package deep\n", "sub/deep/c.tmp": "x\n", "dist/known.js": "x\n",
+	}
+	for name, script := range map[string]string{
+		"nothing":                             `true`,
+		"changed":                             `echo x >> main.go; rm sub/a.go; echo x > sub/deep/d.go`,
+		"ignored from now on":                 `echo 'c.*' > sub/.gitignore`,
+		"ignored by what is ignored":          `echo '*' > sub/deep/.gitignore`,
+		"no longer ignored":                   `echo '/out/' > .gitignore`,
+		"otherwise ignored, at the same size": `printf '*.tmp\n/out/\ndist/\n' > .gitignore`,
+		"ignored by no file of the tree":      `mkdir -p .git/info; echo '*.go' > .git/info/exclude`,
+		"known to git":                        `mkdir -p out; echo x > out/y; git add -f out/y sub/b.log`,
+		"known to git no more":                `git rm -q --cached dist/known.js sub/a.go`,
+		"committed":                           `echo x >> main.go; git add -f .; git -c user.name=x -c user.email=x@example.org commit -qm x`,
+		"a folder for a file":                 `rm main.go; mkdir main.go; echo x > main.go/x`,
+		"settings":                            `mkdir -p sub/.claude; echo '{}' > sub/.claude/settings.json; echo .claude > .gitignore`,
+	} {
+		for _, repository := range []bool{true, false} {
+			tr := newTree(t, false, files)
+			if repository {
+				tr.git("init", "-q")
+				tr.git("add", "-f", "main.go", "sub/a.go", "dist/known.js", ".gitignore")
+			} else if strings.Contains(script, "git ") {
+				continue
+			}
+			before := tr.read()
+			was := before.folders["sub/deep"].stamps
+			tr.sh(script)
+			got, want := tr.readAfter(before), tr.read()
+			if !reflect.DeepEqual(got.folders, want.folders) || !reflect.DeepEqual(got.hashes, want.hashes) || got.size != want.size {
+				t.Errorf("%s, repository %v: %d files and %v, without an earlier look %d and %v", name, repository, got.size, got.hashes, want.size, want.hashes)
+			}
+			if name == "nothing" && &got.folders["sub/deep"].stamps[0] != &was[0] {
+				t.Error("what stayed is kept twice")
+			}
+		}
 	}
 }

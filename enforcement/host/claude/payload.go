@@ -375,6 +375,10 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 	if out == (output{}) {
 		return reply
 	}
+	if c.Kind == host.AfterCompact { // whose output is shown as it is
+		reply.Stdout = out.SystemMessage + "\n"
+		return reply
+	}
 	raw, err := json.Marshal(out)
 	if err != nil {
 		return schemas.HookReply{Stderr: a.Reason + "\n", Exit: 2}

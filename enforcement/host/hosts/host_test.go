@@ -162,6 +162,9 @@ func TestClaudeAnswers(t *testing.T) {
 			host.Answer{Context: "rules", Notice: "n"},
 			`{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"rules"}}`, 0, "",
 		},
+		"what is said after a compaction is shown as it is": {
+			host.Call{Hook: "PostCompact", Kind: host.AfterCompact}, host.Answer{Context: "Mode: work."}, "Mode: work.", 0, "",
+		},
 		"an event that takes no context tells the user": {
 			host.Call{Hook: "SessionEnd", Kind: host.SessionEnd}, host.Answer{Context: "bye"}, `{"systemMessage":"bye"}`, 0, "",
 		},
@@ -180,7 +183,7 @@ func TestClaudeAnswers(t *testing.T) {
 func TestAnswersObeyNobody(t *testing.T) {
 	const bad = "a\x1b]0;t\x07\x1b[2Jb\u009b1m\u202ec\r\n"
 	for _, agent := range Names {
-		for _, kind := range []host.Kind{host.BeforeTool, host.Permission, host.Prompt, host.AfterTool, host.Stop} {
+		for _, kind := range []host.Kind{host.BeforeTool, host.Permission, host.Prompt, host.AfterTool, host.AfterCompact, host.Stop} {
 			for _, verdict := range []host.Verdict{host.Pass, host.Refuse, host.AskUser} {
 				reply := Render(host.Call{Host: agent, Kind: kind}, host.Answer{Verdict: verdict, Reason: bad, Notice: bad})
 				said := reply.Stdout + reply.Stderr
@@ -221,7 +224,7 @@ func FuzzParse(f *testing.F) {
 		if err == nil && c.Session == "" {
 			t.Fatal("a call without a session")
 		}
-		if reply := Render(c, host.Answer{Verdict: host.Refuse, Reason: "r", Context: "c"}); reply.Stdout != "" && !json.Valid([]byte(reply.Stdout)) {
+		if reply := Render(c, host.Answer{Verdict: host.Refuse, Reason: "r", Context: "c"}); c.Kind != host.AfterCompact && reply.Stdout != "" && !json.Valid([]byte(reply.Stdout)) {
 			t.Fatalf("not JSON: %s", reply.Stdout)
 		}
 	})

@@ -2,7 +2,6 @@ package install
 
 import (
 	"bytes"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -360,7 +359,7 @@ func settingsProblem(path, agent string, err error) error {
 		why = strings.TrimPrefix(why, prefix)
 	}
 	todo := "Repair it and run this again; nothing was changed."
-	if errors.Is(err, settings.ErrSyntax) && strings.Contains(why, "comment") {
+	if strings.Contains(why, "which JSON does not have") {
 		todo = "Remove the comments (" + agent + " reads plain JSON) and run this again; nothing was changed."
 	}
 	return &Problem{path + " cannot be changed", why, todo}

@@ -242,6 +242,7 @@ func TestWhatStandsInTheWayChangesNothing(t *testing.T) {
 	}{
 		"broken settings":    {func(t *testing.T, r string) { write(t, r, settingsFile, "{\n  \"a\": 1\n  \"b\": 2\n}\n") }, "line 3, column 3"},
 		"commented settings": {func(t *testing.T, r string) { write(t, r, settingsFile, "{\n  // mine\n}\n") }, "Remove the comments"},
+		"an endless comment": {func(t *testing.T, r string) { write(t, r, settingsFile, "{\n  /* mine\n}\n") }, "a comment that does not end. Repair it"},
 		"odd hooks":          {func(t *testing.T, r string) { write(t, r, settingsFile, "{\"hooks\": 1}") }, "is not an object"},
 		"a foreign command":  {func(t *testing.T, r string) { write(t, r, commandsDir+"/writ-approve.md", "mine\n") }, "is not Writ's"},
 		"linked settings":    {func(t *testing.T, r string) { link(t, r, settingsFile, "elsewhere.json") }, "is a symbolic link to elsewhere.json"},

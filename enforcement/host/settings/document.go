@@ -66,12 +66,23 @@ func checkSyntax(text, body []byte) error {
 		// The offset counts the byte that cannot be there.
 		offset = len(text) - len(body) + int(max(syntax.Offset-1, 0))
 	}
+	all := comment.Regexp().FindAllIndex(text, -1)
+	if last := len(all) - 1; last >= 0 && all[last][1] == len(text) && endless(text[all[last][0]:]) {
+		line, column := position(text, all[last][0])
+		return fmt.Errorf("%w: line %d, column %d begins a comment that does not end", ErrSyntax, line, column)
+	}
 	line, column := position(text, offset)
 	return fmt.Errorf("%w: line %d, column %d: %w", ErrSyntax, line, column, err)
 }
 
-// comment is a string, which may hold what looks like a comment, or a comment.
-var comment = lazyregexp.New(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/`)
+func endless(comment []byte) bool {
+	inner, block := bytes.CutPrefix(comment, []byte("/*"))
+	return block && !bytes.HasSuffix(inner, []byte("*/"))
+}
+
+// comment is a string, which may hold what looks like a comment, or a comment, which
+// may have no end.
+var comment = lazyregexp.New(`"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)(?:\*/|\z)`)
 
 // Plain is a text of the same length with spaces in place of comments.
 func Plain(text []byte) []byte {

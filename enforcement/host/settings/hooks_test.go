@@ -297,6 +297,8 @@ func TestSettingsThatCannotBeMerged(t *testing.T) {
 		"comma at the end": {"{\n  \"a\": 1,\n}\n", ErrSyntax, "line 3, column 1"},
 		"line comment":     {"{\n  // mine\n  \"a\": 1\n}", ErrSyntax, "line 2, column 3 begins a comment"},
 		"block comment":    {"/* mine */ {}", ErrSyntax, "line 1, column 1 begins a comment"},
+		"open comment":     {"{}\n/* mine", ErrSyntax, "line 2, column 1 begins a comment"},
+		"all a comment":    {"{\n  /* \"a\": 1\n}\n", ErrSyntax, "line 2, column 3 begins a comment that does not end"},
 		"two values":       {"{} {}", ErrSyntax, "line 1, column 4"},
 		"a list":           {"[]", ErrShape, "not an object"},
 		"a word":           {"null", ErrShape, "not an object"},
@@ -326,6 +328,7 @@ func TestCommentsComeBackByteForByte(t *testing.T) {
 		"{\n  \"hooks\" /* k */ : /* v */ {} // h\n}\n",
 		"{\n  \"a\": \"\\\"// no\", // yes\n  // \"b\": 2,\n  \"c\": 3\n  /* \"d\": 4 */\n}\n// after all\n",
 		"{\"a\":1// x\n}",
+		"{\n  \"a\": 1\n}\n/* the end\n",
 	} {
 		merged, err := h.Merge([]byte(was), program)
 		is, removed := h.Remove(merged, []byte(was))

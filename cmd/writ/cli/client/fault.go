@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"syscall"
@@ -52,7 +53,9 @@ func (f *Fault) exit() int {
 func Usage(what, todo string) error { return &Fault{What: what, Todo: todo, Code: ExitUsage} }
 
 // Refused is an attempt that failed: what, why, and what to do.
-func Refused(what, why, todo string) error { return &Fault{What: what, Why: why, Todo: todo} }
+func Refused(what, why, todo string) error {
+	return &Fault{What: what, Why: excerpt.Plain(why), Todo: todo}
+}
 
 // Explain turns an error of a lower layer into a fault about what was tried.
 func Explain(what string, err error) error {
@@ -95,6 +98,8 @@ func Explain(what string, err error) error {
 		f.Todo = "`writ doctor` checks the credentials."
 	case errors.Is(err, bus.ErrUnavailable):
 		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Why, f.Todo = "the daemon did not answer in time", "`writ doctor` shows why."
 	}
 	f.Why = excerpt.Plain(f.Why)
 	return f

@@ -16,6 +16,7 @@ import (
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // maxReason bounds a refusal's text, in characters; agents lose the thread of
@@ -185,7 +186,7 @@ func (h *hook) causeOf(err error) string {
 	case late:
 		return "the daemon did not answer in time"
 	}
-	return client.OneLine(err.Error())
+	return excerpt.Plain(client.OneLine(err.Error()))
 }
 
 // refusal is Claude Code's JSON on stdout, the reason on stderr, and exit code

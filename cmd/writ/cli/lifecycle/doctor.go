@@ -21,6 +21,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/disk"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Results of a check. Persisted in people's scripts; never change.
@@ -145,7 +146,7 @@ const minFree = 256 << 20
 func (e *examination) data() {
 	dir, err := e.app.Env.DataDir()
 	if err != nil {
-		e.fail("data folder", client.OneLine(err.Error()), "")
+		e.fail("data folder", excerpt.Plain(client.OneLine(err.Error())), "")
 		return
 	}
 	e.dataDir = dir

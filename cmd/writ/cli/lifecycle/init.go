@@ -56,6 +56,10 @@ program's own path.`,
 			if err != nil {
 				return err
 			}
+			if own := gitsOwn(root); own != "" {
+				return client.Refused("init", own+" is git's own folder, in which no agent works",
+					"Run it in a work tree: `git worktree add DIR` makes one.")
+			}
 			var others []settings.Agent
 			if len(agents) == 0 {
 				agents, others = install.Detect(root, isInstalled(a.Env))
@@ -97,6 +101,21 @@ func (a *app) projectDir(what, arg string) (string, error) {
 	return root, nil
 }
 
+// gitsOwn is the folder of git's own data, as a bare repository is, in which a folder
+// lies, "" for none.
+func gitsOwn(dir string) string {
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for ; !there(".git") && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if there("HEAD") && there("objects") && there("refs") {
+			return dir
+		}
+	}
+	return ""
+}
+
 func sameDir(a, b string) bool {
 	one, err1 := os.Stat(a)
 	two, err2 := os.Stat(b)
@@ -126,9 +145,9 @@ func (a *app) install(ctx context.Context, root string, agents, others []setting
 	if err != nil {
 		return client.Refused("init", err.Error(), "Hooks name a link there: move away what is in its place, or make the folder writable, and run this again; nothing was changed.")
 	}
-	report, err := install.Init(root, named, agents...)
+	report, err := a.installed(root, named, agents)
 	if err != nil {
-		return installFault(err)
+		return err
 	}
 	report.Notes = append(report.Notes, kept...)
 	if moved != "" {
@@ -136,9 +155,6 @@ func (a *app) install(ctx context.Context, root string, agents, others []setting
 	}
 	for _, other := range others {
 		report.Notes = append(report.Notes, other.Title+" is installed as well: `writ init --agent "+other.Name+"` guards against it, too")
-	}
-	if err := a.register(root); err != nil {
-		return client.Explain("init", err)
 	}
 	outer, nested := config.FindProject(filepath.Dir(root))
 	if nested {
@@ -257,12 +273,22 @@ func (a *app) stableProgram(ctx context.Context) (string, error) {
 	return filepath.Abs(program)
 }
 
-// register notes in the data folder that the project is under guard, so that
-// the guard does not vanish with a file of the project.
-func (a *app) register(root string) error {
+// installed puts a project under guard: first in the data folder, so that the guard does
+// not vanish with a file of the project, and then in the project.
+func (a *app) installed(root, program string, agents []settings.Agent) (report install.Report, err error) {
 	dataDir, err := a.Env.DataDir()
 	if err != nil {
-		return err
+		return report, client.Explain("init", err)
 	}
-	return config.Register(dataDir, root)
+	before := config.Registered(dataDir, root)
+	if err := config.Register(dataDir, root); err != nil {
+		return report, client.Explain("init", err)
+	}
+	if report, err = install.Init(root, program, agents...); err != nil {
+		if !before {
+			_ = config.Unregister(dataDir, root) // what is left there guards nothing
+		}
+		return report, installFault(err)
+	}
+	return report, nil
 }

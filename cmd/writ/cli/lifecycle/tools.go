@@ -15,25 +15,38 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
-// modelCommand is what finds by meaning, and how well it does. Below it are the
-// programs that need what only the daemon's binary links: writ hands them over to
-// writd, arguments, streams and exit status.
-// tools are the commands that writd runs.
+// tools are the commands that need what only the daemon's binary links: writ hands
+// them over to writd, arguments, streams and exit status.
 type tools struct{ *app }
 
+// modelCommand is what finds by meaning, and how well it does.
 func (a tools) modelCommand() *cobra.Command {
 	c := a.toolCommand("model", "List, pull or choose embedders, tune and measure",
 		"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model tune --truth queries.jsonl\n  writ model benchmark rules --truth queries.jsonl")
+	c.Long = `Lists the embedders that are at hand (list), fetches one (pull), chooses the one that
+finds rules, files and observations (use), and measures how well it does. --help
+behind each shows its flags.`
 	c.AddCommand(a.benchmarkCommand(), a.tuneCommand())
 	return c
 }
 
 func (a tools) benchmarkCommand() *cobra.Command {
-	return a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ model benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ model benchmark memory --data turns.jsonl")
+	c := a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ model benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ model benchmark memory --data turns.jsonl")
+	c.Long = `Measures how well and how fast rules are found (rules), files of projects are found
+(retrieval), and observations are judged (memory). --help behind each shows its
+flags.`
+	return c
 }
 
 func (a tools) tuneCommand() *cobra.Command {
-	return a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ model tune --truth queries.jsonl")
+	c := a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ model tune --truth queries.jsonl")
+	c.Long = `Fits a ranking profile by cross-validation to the queries of --truth, files of JSON
+Lines with commas between, and says whether it beats the current one, or that of
+--profile NAME. --without FILE leaves out queries by their ids. --giving fits the
+decision what is given instead. The rules are those of --corpus DIR, or those that
+are shipped; --embedder NAME finds them. --folds N is how many parts the
+cross-validation has, --seed N of what its intervals are drawn.`
+	return c
 }
 
 // topCommand needs no flags, and a terminal.

@@ -82,9 +82,9 @@ func (a *app) up(ctx context.Context, f upFlags) error {
 		return client.Explain("up", err)
 	}
 	if f.detach {
-		ctx, cancel := a.Follow(ctx, dataDir)
-		defer cancel()
-		at, err := a.StartWith(ctx, dataDir, self)
+		starting, cancel := a.Follow(ctx, dataDir)
+		at, err := a.StartWith(starting, dataDir, self)
+		cancel()
 		if err != nil {
 			return client.Explain("up", err)
 		}

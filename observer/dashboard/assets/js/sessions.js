@@ -43,7 +43,7 @@ function tiles(activity, status, counts, others) {
   return h('div', { class: 'tiles' }, [
     [counts.waiting, 'wait for you'],
     ...others,
-    [counts.live, `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
+    [counts.live.toLocaleString(), `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
     [sum(24, 'allowed'), 'allowed, 24 h'],
     [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
     [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; ${sum(168, 'followed')} rules followed, ${sum(168, 'ignored')} not`],
@@ -83,7 +83,7 @@ export const link = (id) => `#/session/${encodeURIComponent(id)}`;
 
 const columns = [
   { head: 'Session', cell: (x) => [h('a', { href: link(x.session), title: x.session }, x.title ? short(x.title, 70) : short(x.session, 22)), h('div', { class: 'mono small soft' }, short(x.session, 14))] },
-  { head: 'Project', cell: (x) => h('span', { title: x.project }, last(x.project)) },
+  { head: 'Project', cell: (x) => h('span', { class: 'name', title: x.project }, last(x.project)) },
   { head: 'Agent', cell: (x) => [x.host, x.parent ? chip('sub-agent') : ''] },
   { head: 'Mode', cell: (x) => place(x) },
   { head: 'Refused', number: true, cell: (x) => x.refusals || 0 },
