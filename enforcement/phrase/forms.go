@@ -92,18 +92,18 @@ var othersApprove = lazyregexp.New(`^(?:they|claude|team) (?:has |have )?approve
 
 var approvalWord = lazyregexp.New(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
 
-// approves tells whether the clause is an approval by its form, and which gate it
-// names. Go-aheads may follow without a comma: "approved go ahead and implement it".
-func (c clause) approves() (Gate, bool) {
-	s := c.String()
+// approvalForm tells whether the words of a clause are an approval by their form, and which
+// gate it names. Go-aheads may follow without a comma: "approved go ahead and implement it".
+func approvalForm(words []string) (Gate, bool) {
+	s := strings.Join(words, " ")
 	// "please approve" asks somebody else to.
-	if len(c.words) > maxClause || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) {
+	if len(words) > maxClause || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) {
 		return "", false
 	}
-	for n := len(c.words); n > 0; n-- {
-		if head := (clause{words: c.words[:n]}).String(); !ofForm(head) {
+	for n := len(words); n > 0; n-- {
+		if head := strings.Join(words[:n], " "); !ofForm(head) {
 			continue
-		} else if rest := (clause{words: c.words[n:]}); n == len(c.words) || goesOn(rest) {
+		} else if rest := (clause{words: words[n:]}); n == len(words) || goesOn(rest) {
 			gate := Gate("")
 			if named := gateMention.FindStringSubmatch(head); named != nil && named[1] != "" {
 				gate = Plan

@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -32,6 +33,11 @@ type clause struct {
 	conj  string   // the conjunction it begins with, if any
 	colon bool     // stands behind a colon
 	name  bool     // all its words have capitals, and not because a sentence begins
+
+	// form and weight are what [approvalForm] and [goAheadClause] say of its words,
+	// found when they are first asked for: most prompts are judged for several gates.
+	form   func() (Gate, bool)
+	weight func() (Gate, int)
 }
 
 // Words that stand for what was set aside.
@@ -347,6 +353,9 @@ func (b *sentenceBuilder) rejoin() {
 func (b *sentenceBuilder) endClause() {
 	switch {
 	case len(b.clause.words) > 0:
+		words := b.clause.words
+		b.clause.form = sync.OnceValues(func() (Gate, bool) { return approvalForm(words) })
+		b.clause.weight = sync.OnceValues(func() (Gate, int) { return goAheadClause(words, nil) })
 		b.cur.clauses = append(b.cur.clauses, b.clause)
 		b.clause = clause{}
 	case b.clause.conj == "then": // "okay then, approved"
