@@ -165,6 +165,8 @@ func (s *scope) live(t []lexeme) []lexeme {
 			c.drop(i, statementEnd(t, i)) // a function that nobody calls
 		case tok.text == "catch" && i+1 < len(t) && t[i+1].text == "?" && before(t, i-1) != "=": // Erlang, whose assertions are macros
 			c.drop(i, statementEnd(t, i+1))
+		case tok.text == "catch" && before(t, i-1) == ")" && i+2 < len(t) && t[i+1].text == "{" && t[i+2].text == "}": // Zig
+			c.drop(i-len(onLineBefore(t, i)), i)
 		case tok.kind != word || member:
 		case tok.text == "if" || tok.text == "while" || tok.text == "elif" || tok.text == "unless":
 			s.condemn(t, c, i)
