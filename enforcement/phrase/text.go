@@ -89,6 +89,7 @@ var (
 	shortcode  = lazyregexp.New(`(^|\s):[a-z][\w+-]*:`)
 	arrow      = lazyregexp.New(`[-=]+>|→|⇒`)
 	shouting   = lazyregexp.New(`![!1]*1\b`)
+	tight      = lazyregexp.New(`(\pL),(\pL)`)
 	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
 	closing    = lazyregexp.New(`</([A-Za-z][\w:-]*)\s*>`)
 	caption    = lazyregexp.New(`(?m)^[ \t]*(?:-{3,}|={3,})(?:[ \t]+\S.*[ \t](?:-{3,}|={3,}))?[ \t]*$`)
@@ -132,6 +133,7 @@ func setAside(prompt string) string {
 	s = replaced(s, ":", shortcode, "$1 🤔 ")
 	s = replaced(s, ">→⇒", arrow, " "+codeWord+" ")
 	s = replaced(s, "!", shouting, "!")
+	s = replaced(s, ",", tight, "$1, $2")
 	return grimace.ReplaceAllString(smile.ReplaceAllString(s, "$1 , $2"), "$1 🤔 $2")
 }
 
