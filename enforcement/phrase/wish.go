@@ -26,9 +26,9 @@ const maxWish = 2000
 
 const (
 	// interjected are words before a change of mind.
-	interjected = `(?:(?:no|hm+|wait|sorry|oh|ok|okay|well|but|and|so|then|please)\b[\s,;:–—-]*)*`
+	interjected = `(?:(?:no|hm+|wait|hold on|hang on|alternatively|sorry|oh|ok|okay|well|but|and|so|then|please)\b[\s,;:–—-]*)*`
 	// together is a wish for how to go on, without and with how something is to be.
-	together = `(?:let'?s|let us|(?:can|could) we|(?:i|we)(?:'d| would)? (?:(?:now|really|also|still) )?(?:want|like|rather|prefer|meant|need|should|must)|(?:my|our|the) \w+ (?:(?:now|also) )?wants?)\b`
+	together = `(?:let'?s|let us|(?:can|could) (?:we|(?:the (?:\w+ ){1,2}|it |they )be)|(?:i|we)(?:'d| would)? (?:(?:now|really|also|still) )?(?:want|like|rather|prefer|meant|need|should|must)|(?:my|our|the) \w+ (?:(?:now|also) )?wants?)\b`
 	shall    = `(?:` + together + `|(?:it|this|that|they|the (?:\w+ ){1,3}?) ?(?:should|must|has to|have to|needs? to)\b|make (?:it|that|this)\b)`
 )
 
@@ -39,26 +39,31 @@ var (
 	another = lazyregexp.New(`^(?:(?:(?:(?:here is|here's|i have|we have|(?:(?:move on|switch|turn|go on) )?(?:on |over )?to|start|do)\s+)?(?:a|the)?|forget (?:about )?(?:that|this|it)[\s,;:]+)\s*)?\b(?:new|next|another|other|different|unrelated|separate|one more|additional|further)\s+(?:task|feature|topic|job|ticket|story|issue|request|requirement|project|thing)\b`)
 	other   = lazyregexp.New(`^(?:(?:move on|switch|turn|go on|on|over) to |do |start )?something (?:completely |entirely |totally |quite )?(?:else|different|new)\b`)
 	dropped = lazyregexp.New(`^(?:forget(?: about)?|drop|scrap|abandon) (?:the|this|that) (?:old |current |approved )?plan\b`)
-	change  = lazyregexp.New(`^(?:add|implement|create|build|write|make|introduce|develop|refactor|rewrite|migrate|port|replace|support|include|extend|integrate|remove|delete|drop|rename|convert|upgrade|optimi[sz]e|redesign|design|set up|wire|change|switch|move|extract|split|expose|allow|enable|disable|show|display|hide|send|cache|store|persist|sort|limit|validate|generate|provide|speed up|encrypt|track|notify|paginate|filter|schedule|sync|work on)\s+((\S+).*)`)
+	change  = lazyregexp.New(`^(?:add|implement|create|build|write|make|introduce|develop|refactor|rewrite|migrate|port|replace|support|include|extend|integrate|remove|delete|drop|rename|convert|upgrade|optimi[sz]e|redesign|design|set up|wire|change|switch|move|extract|split|expose|allow|enable|disable|show|display|hide|send|cache|store|persist|sort|limit|set|cap|restrict|lower|increase|reduce|validate|generate|provide|speed up|encrypt|track|notify|paginate|filter|schedule|sync|work on)\s+((\S+).*)`)
 	// wants is a wish by a noun, and offers one by who is to be served.
 	wants  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|now|next|then|so|and|also|finally)\b[\s,;:–—-]*)*(?:(?:i|we)(?: also| still| now| really)?(?: (?:want|need)|(?: would|'d) (?:want|need|like))|(?:can|could) (?:i|we) (?:also )?(?:have|get)|(?:it|this) (?:would|'d) be (?:nice|good|great|cool|lovely|useful) to (?:also )?have|there should (?:also )?be|(?:and|plus) (?:an?|another|one more)) ((\S+).*)`)
 	serves = lazyregexp.New(`^(?:let (?:users?|people|customers?|clients?|admins?|everyone|visitors?)|do the same (?:for|with|in)|turn .* into|make it possible|change (?:it|this) so that|(?:port|migrate|extend|apply) (?:it|this|that) to) \S|^(?:the |an? |all |our )?\w+s? (?:should|must) (?:also|be able to)\b|^from now on\b`)
-	// inPlace, exchanged and left name what something else is to take the place of, or nothing.
+	// inPlace, exchanged, left and refused name what something else is to take the place
+	// of, or nothing.
 	inPlace   = lazyregexp.New(`(?:\binstead of |\brather than |, not )((?:\S+ ){0,4}\S+)`)
 	exchanged = lazyregexp.New(`^` + interjected + `(?:(?:let'?s|let us) )?(?:replace|swap|exchange|change|switch from) (.{1,60}?) (?:with|for|by|to) `)
-	left      = lazyregexp.New(`^` + interjected + `(?:(?:forget|scratch|scrap|drop|skip|leave out|never mind|get rid of|(?:do not|don'?t) use)(?: about)? |no )(.{1,40}?)(?:[,;:]|$)`)
+	left      = lazyregexp.New(`^` + interjected + `(?:(?:let'?s |let us )?(?:forget|scratch|scrap|drop|skip|leave out|never mind|get rid of|(?:do not|don'?t) use)(?: about)? |no )(.{1,40}?)(?:[,;:]|$)`)
+	refused   = lazyregexp.New(`^` + interjected + `(?:do not|don'?t) \w+ (.{1,40}?), \w+ `)
 	// turned says that somebody thought again, turning and prefers may say so.
 	turned     = lazyregexp.New(`^` + interjected + `(?:on (?:second thoughts?|reflection)|(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds?|changes? of plans?|scrap (?:that|this)|(?:new|different|other|another|better) (?:plan|idea|approach))\b`)
-	turning    = lazyregexp.New(`^` + interjected + `(?:actually\b[\s,;:–—-]*(?:` + shall + `|(?:use|keep|take|charge|cap|set|round|sort|return|export|apply)\b.*(?:\d|\b(?:instead|rather|as well|too)\W*$))|instead\b,? (?:let'?s|let us|we)\b|(?:let'?s|let us) not\b.*\bafter all\b)`)
+	turning    = lazyregexp.New(`^` + interjected + `(?:actually\b[\s,;:–—-]*(?:` + shall + `|.*(?:\d|\b(?:instead|rather|as well|too)\W*$))|instead\b,? (?:let'?s|let us|we)\b|(?:let'?s|let us) not\b.*\bafter all\b)`)
 	prefers    = lazyregexp.New(`^` + interjected + together)
+	chooses    = lazyregexp.New(`\b(?:use|be|wants|have|require|support|send|go with|take|offer|allow|store|keep)\b`)
 	prescribes = lazyregexp.New(shall)
 	// more asks for something besides.
-	more = lazyregexp.New(`\b(?:also|too|as well|additionally|in addition|besides|on top(?: of (?:that|it))?|while you(?:'re| are) (?:at it|there)|(?:we|i) (?:\w+ )?(?:need|want|like)|let'?s|let us|so that|from now on|be able to|make it possible)\b|^(?:and|plus) (?:please )?(?:add|an?|another|one more)\b`)
-	// postponed is about when, not what, and told about what is.
-	postponed = lazyregexp.New(`\b(?:for now|later|first|until|yet|tomorrow|before|for a (?:moment|minute|second))\b`)
+	more    = lazyregexp.New(`\b(?:also|too|as well|additionally|in addition|besides|on top(?: of (?:that|it))?|while you(?:'re| are) (?:at it|there)|(?:we|i) (?:\w+ )?(?:need|want|like)|let'?s|let us|so that|from now on|be able to|make it possible)\b|^(?:and|plus) (?:please )?(?:add|an?|another|one more)\b`)
+	besides = lazyregexp.New(`^(?:(?:please|and|but|then|oh|ok|so)\b[\s,]*)*(?:also|actually|additionally|in addition|besides|on top of (?:that|it)|while you(?:'re| are) (?:at it|there))\b|\b(?:too|as well)\W*$`)
+	builds  = lazyregexp.New(`\b(?:add|create|build|implement|write|make|do)\b`)
+	// postponed is about when or where in the code, not what, and told about what is.
+	postponed = lazyregexp.New(`\b(?:for now|later|first|until|yet|tomorrow|before|for a (?:moment|minute|second)|around (?:it|that|this))\b|\b(?:here|there)\W*$`)
 	told      = lazyregexp.New(`^(?:it|this|that|they|the|your?|there|i|why|what|how|is|are|does|did)\b`)
 	// inCode are parts of code and steps of the work, whose change is a correction.
-	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|green|red|coverage|suite|benchmarks?|readme|docs|src|lib|utils|flags?|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\b(?:exported|internal|public|private)\W*$|[^d] lines?\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go (?:on|ahead|back|through|over|step|home)|keep (?:going|on)|move on|take a|do (?:it|that|this|so|the|more|one)|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be)\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
+	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|checks?|handles?|callers?|close|catch|wrap|raises?|defer|await|push|mutex|dataclass|green|red|coverage|suite|benchmarks?|readme|docs|src|lib|utils|flags?|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\b(?:exported|internal|public|private)\W*$|[^d] lines?\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go (?:on|ahead|back|through|over|step|home)|keep (?:going|on)|move on|take a|do (?:it|that|this|so|the|more|one)|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be)\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
 	known  = lazyregexp.New(`^(?:it|that|this|they|these|those|you|i|we|(?:the|this|that|your) (?:function|method|class|test|tests|variable|name|code))\b`)
 	// underWay are words of a correction, and of the plan itself.
 	underWay = lazyregexp.New(`\bback[.!]*$|\bto (?:git|the (?:commit|index|repo|repository|branch))\b|\b(?:instead|fix|fixe[sd]|fixing|bugs?|wrong|broken|does(?:n't| not) work|still|again|undo|revert|forgot|forgotten|missed|missing|fail(?:s|ed|ing|ure)?|typos?|plan|planned|capabilit(?:y|ies)|as discussed)\b`)
@@ -131,24 +136,40 @@ func root(w string) string {
 // changedBy tells whether a sentence, by what it asks for, alters what was agreed: it puts
 // something in its place, leaves it out, or turns to what was not spoken of.
 func (agreed terms) changedBy(s string, asked Asked) bool {
-	fresh, code := spokenOf(s).without(agreed), inCode.MatchString(s)
-	switch m := inPlace.FindStringSubmatch(s); {
-	case strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
+	about := spokenOf(s)
+	fresh := about.without(agreed)
+	again := asked == Change && besides.MatchString(s) && !builds.MatchString(s)
+	switch {
+	case len(fresh) == 0 && !again && !left.MatchString(s), strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
 		return false
-	case turned.MatchString(s):
-		return len(fresh) > 0
+	case turned.MatchString(s), agreed.outOfPlace(s):
+		return true
 	case postponed.MatchString(s):
 		return false
-	case m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && len(fresh) > 0 && len(agreed) > 0 && len(spokenOf(m[1]).without(agreed)) < len(spokenOf(m[1])):
+	case agreed.hold(exchanged, s), agreed.hold(left, s), agreed.hold(refused, s):
 		return true
-	case code:
+	case inCode.MatchString(s):
 		return false
-	case agreed.hold(exchanged, s) && len(fresh) > 0, agreed.hold(left, s), turning.MatchString(s) && len(fresh) > 0:
-		return true
-	case prefers.MatchString(s):
-		return len(agreed) > 0 && (asked == Change && len(fresh) > 0 || fresh.choice())
 	}
-	return asked == Change && len(agreed) > 0 && (len(fresh) > 0 && more.MatchString(s) || fresh.number())
+	return turning.MatchString(s) || len(agreed) > 0 && wishesFor(s, asked, fresh, len(fresh) < len(about))
+}
+
+// outOfPlace tells whether a sentence asks for something instead of what was agreed.
+func (agreed terms) outOfPlace(s string) bool {
+	m := inPlace.FindStringSubmatch(s)
+	return m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && !strings.ContainsAny(s, "`(){}_") && agreed.spoken(m[1])
+}
+
+// wishesFor tells whether a sentence asks for what was not spoken of, known where it
+// speaks of what was, too.
+func wishesFor(s string, asked Asked, fresh terms, known bool) bool {
+	switch {
+	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s)):
+		return true
+	case asked == Change && (more.MatchString(s) || known && fresh.choice()):
+		return true
+	}
+	return besides.MatchString(s) && !told.MatchString(s) && !small.MatchString(s) && !parts.MatchString(s) && !underWay.MatchString(s)
 }
 
 // without are the terms that others are not among.
@@ -161,30 +182,23 @@ func (t terms) without(others terms) terms {
 // hold tells whether what an expression finds in a sentence was agreed.
 func (t terms) hold(found *lazyregexp.Regexp, s string) bool {
 	m := found.FindStringSubmatch(s)
-	if m == nil || parts.MatchString(m[1]) || small.MatchString(m[1]) {
-		return false
-	}
-	of := spokenOf(m[1])
+	return m != nil && !parts.MatchString(m[1]) && !small.MatchString(m[1]) && !inCode.MatchString(m[1]) && t.spoken(m[1])
+}
+
+// spoken tells whether something of a text is among the terms.
+func (t terms) spoken(text string) bool {
+	of := spokenOf(text)
 	return len(of.without(t)) < len(of)
 }
 
-// number tells of a number among some terms, choice of one or of a technology.
-func (t terms) number() bool {
+// choice tells of a number or a technology among some terms.
+func (t terms) choice() bool {
 	for w := range t {
-		if unicode.IsDigit(rune(w[0])) {
+		if unicode.IsDigit(rune(w[0])) || language.Technology(w) || language.Technology(w+"s") || language.Technology(w+"e") {
 			return true
 		}
 	}
 	return false
-}
-
-func (t terms) choice() bool {
-	for w := range t {
-		if language.Technology(w) || language.Technology(w+"s") || language.Technology(w+"e") {
-			return true
-		}
-	}
-	return t.number()
 }
 
 func sentenceAsks(s string) Asked {
