@@ -268,7 +268,7 @@ func judgeOther(t []lexeme) []test {
 		if out.line == 0 && otherTest.MatchString(tok.text) {
 			out.line = tok.line
 		}
-		if !otherAssert.MatchString(tok.text) || imports[firstOnLine(t, i)] || t[i+1].kind == str && i+2 < len(t) && t[i+2].text == "in" {
+		if !otherAssert.MatchString(tok.text) || strings.HasSuffix(tok.text, "_NOFAIL") || imports[firstOnLine(t, i)] || t[i+1].kind == str && i+2 < len(t) && t[i+2].text == "in" {
 			continue
 		}
 		rest := statementOn(t, i+1)
