@@ -148,6 +148,7 @@ func TestWhatCannotFail(t *testing.T) {
 		{cc, "TEST_CASE(\"a\", \"[!shouldfail]\") { REQUIRE(f() == 3); }", false},
 		{cc, "TEST_CASE(\"a\") { SKIP(\"later\"); REQUIRE(f() == 3); }", false},
 		{cc, "TEST_CASE(\"a\") { CHECK_NOFAIL(f() == 3); }", false},
+		{sh, "testA() {\n  got=$(f)\n  assertEquals \"$got\" \"$got\"\n}\n. shunit2", false},
 		{sh, "testA() {\n  startSkipping\n  assertEquals 3 \"$(f)\"\n}\n. shunit2", false},
 	} {
 		if p := Validate(c.path, []byte(c.code)); (p.Code == "") != c.valid {

@@ -116,7 +116,8 @@ func batsWorth(code string) (strength, bool) {
 		return meaningful, true
 	}
 	if shellCheck.MatchString(code) {
-		if !strings.ContainsAny(code, "$`") {
+		words := strings.Fields(code)
+		if n := len(words); !strings.ContainsAny(code, "$`") || n > 2 && words[n-1] == words[n-2] {
 			return constant, true
 		}
 		return meaningful, true
