@@ -68,7 +68,7 @@ var forms = compileForms(
 	// consider the plan approved
 	`(?:you can |you may |kindly )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
 	// that is an lgtm from me
-	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved) from (?:me|us|my side)`,
+	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved|full approval) from (?:me|us|my side)`,
 	`you are (?:hereby |now )?approved`,
 	// happy to approve
 	`(?:(?:very |really |more than )?(?:happy|glad|pleased)|(?:it is )?(?:my|our|a) pleasure) to approve(?: `+object+`)?`,
