@@ -28,7 +28,7 @@ const (
 	// interjected are words before a change of mind.
 	interjected = `(?:(?:no|hm+|wait|hold on|hang on|alternatively|sorry|oh|ok|okay|well|but|and|so|then|please)\b[\s,;:–—-]*)*`
 	// together is a wish for how to go on, without and with how something is to be.
-	together = `(?:let'?s|let us|(?:can|could) (?:we|(?:the (?:\w+ ){1,2}|it |they )be)|(?:i|we)(?:'d| would)? (?:(?:now|really|also|still) )?(?:want|like|rather|prefer|meant|need|should|must)|(?:my|our|the) \w+ (?:(?:now|also) )?wants?)\b`
+	together = `(?:go with|(?:switch|migrate|move) (?:over )?to|let'?s|let us|(?:can|could) (?:we|(?:the (?:\w+ ){1,2}|it |they )be)|(?:i|we)(?:'d| would)? (?:(?:now|really|also|still) )?(?:want|like|rather|prefer|meant|need|should|must)|(?:my|our|the) \w+ (?:(?:now|also) )?wants?)\b`
 	shall    = `(?:` + together + `|(?:it|this|that|they|the (?:\w+ ){1,3}?) ?(?:should|must|has to|have to|needs? to)\b|make (?:it|that|this)\b)`
 )
 
@@ -140,7 +140,7 @@ func (agreed terms) changedBy(s string, asked Asked) bool {
 	fresh := about.without(agreed)
 	again := asked == Change && besides.MatchString(s) && !builds.MatchString(s)
 	switch {
-	case len(fresh) == 0 && !again && !left.MatchString(s), strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
+	case len(fresh) == 0 && !again && !left.MatchString(s) && !(turned.MatchString(s) && len(about) > 0), strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
 		return false
 	case turned.MatchString(s), agreed.outOfPlace(s):
 		return true
@@ -157,14 +157,15 @@ func (agreed terms) changedBy(s string, asked Asked) bool {
 // outOfPlace tells whether a sentence asks for something instead of what was agreed.
 func (agreed terms) outOfPlace(s string) bool {
 	m := inPlace.FindStringSubmatch(s)
-	return m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && !strings.ContainsAny(s, "`(){}_") && !strings.Contains(s, "./") && agreed.spoken(m[1])
+	return m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && !strings.ContainsAny(s, "`(){}_") && !strings.Contains(s, "./") &&
+		(agreed.spoken(m[1]) || len(agreed) > 0 && !strings.HasPrefix(m[0], ",") && !inCode.MatchString(s))
 }
 
 // wishesFor tells whether a sentence asks for what was not spoken of, known where it
 // speaks of what was, too.
 func wishesFor(s string, asked Asked, fresh terms, known bool) bool {
 	switch {
-	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s)):
+	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s) || strings.Contains(s, "go with ")):
 		return true
 	case asked == Change && (more.MatchString(s) || known && fresh.choice()):
 		return true
@@ -194,7 +195,7 @@ func (t terms) spoken(text string) bool {
 // choice tells of a number or a technology among some terms.
 func (t terms) choice() bool {
 	for w := range t {
-		if unicode.IsDigit(rune(w[0])) || language.Technology(w) || language.Technology(w+"s") || language.Technology(w+"e") {
+		if unicode.IsDigit(rune(w[0])) || language.Technology(w) || language.Technology(w+"s") || language.Technology(w+"e") || language.Technology(w+"es") {
 			return true
 		}
 	}
