@@ -49,18 +49,20 @@ var (
 	exchanged = lazyregexp.New(`^` + interjected + `(?:(?:let'?s|let us) )?(?:replace|swap|exchange|change|switch from) (.{1,60}?) (?:with|for|by|to) `)
 	left      = lazyregexp.New(`^` + interjected + `(?:(?:let'?s |let us )?(?:forget|scratch|scrap|drop|skip|leave out|never mind|get rid of|(?:do not|don'?t) use)(?: about)? |no )(.{1,40}?)(?:[,;:]|$)`)
 	refused   = lazyregexp.New(`^` + interjected + `(?:do not|don'?t) \w+ (.{1,40}?), \w+ `)
-	// turned says that somebody thought again, turning and prefers may say so.
+	// turned says that somebody thought again, turning and prefers may say so: always
+	// with some words, with others of what the plan speaks of.
 	turned     = lazyregexp.New(`^` + interjected + `(?:on (?:second thoughts?|reflection)|(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds?|changes? of plans?|scrap (?:that|this)|(?:new|different|other|another|better) (?:plan|idea|approach))\b`)
 	turning    = lazyregexp.New(`^` + interjected + `(?:actually\b[\s,;:–—-]*(?:` + shall + `|.*(?:\d|\b(?:instead|rather|as well|too)\W*$))|instead\b,? (?:let'?s|let us|we)\b|(?:let'?s|let us) not\b.*\bafter all\b)`)
 	prefers    = lazyregexp.New(`^` + interjected + together)
-	chooses    = lazyregexp.New(`\b(?:use|do|be|wants|have|require|support|send|go with|take|offer|allow|store|keep)\b`)
+	chooses    = lazyregexp.New(`\b(?:use|do|be|(?:can|could) we|have|require|support|send|go with|take|offer|allow|store|keep)\b`)
+	always     = lazyregexp.New(`\b(?:go with|wants|also)\b`)
 	prescribes = lazyregexp.New(shall)
 	// more asks for something besides.
 	more    = lazyregexp.New(`\b(?:also|too|as well|additionally|in addition|besides|on top(?: of (?:that|it))?|while you(?:'re| are) (?:at it|there)|(?:we|i) (?:\w+ )?(?:need|want|like)|let'?s|let us|so that|from now on|be able to|make it possible)\b|^(?:and|plus) (?:please )?(?:add|an?|another|one more)\b`)
 	besides = lazyregexp.New(`^(?:(?:please|and|but|then|oh|ok|so)\b[\s,]*)*(?:also|actually|additionally|in addition|besides|on top of (?:that|it)|while you(?:'re| are) (?:at it|there))\b|\b(?:too|as well)\W*$`)
 	builds  = lazyregexp.New(`\b(?:add|create|build|implement|write|make|do)\b`)
 	// postponed is about when or where in the code, not what, and told about what is.
-	postponed = lazyregexp.New(`\b(?:for now|later|first|until|yet|tomorrow|before|for a (?:moment|minute|second)|around (?:it|that|this))\b|\b(?:here|there)\W*$`)
+	postponed = lazyregexp.New(`\b(?:for now|later|first|until|yet|tomorrow|for a (?:moment|minute|second)|around (?:it|that|this))\b|\b(?:here|there)\W*$`)
 	told      = lazyregexp.New(`^(?:it|this|that|they|the|your?|there|i|why|what|how|is|are|does|did)\b`)
 	// inCode are parts of code and steps of the work, whose change is a correction.
 	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|checks?|handles?|callers?|close|catch|wrap|raises?|defer|await|push|mutex|dataclass|green|red|coverage|suite|benchmarks?|readme|docs|src|lib|utils|flags?|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\b(?:exported|internal|public|private)\W*$|[^d] lines?\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go (?:on|ahead|back|through|over|step|home)|keep (?:going|on)|move on|take a|do (?:it|that|this|so|the|more|one)|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be (?:careful|clear|sure|consistent))\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
@@ -114,7 +116,7 @@ var idle = wordset.In(wordLists, "idle")
 func spokenOf(text string) terms {
 	of := terms{}
 	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '\''
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '\''
 	}) {
 		if w = strings.TrimSuffix(strings.Trim(w, ".-'"), "'s"); w != "" && !idle[w] && !strings.Contains(w, "'") {
 			of[root(w)] = true
@@ -165,7 +167,7 @@ func (agreed terms) outOfPlace(s string) bool {
 // speaks of what was, too.
 func wishesFor(s string, asked Asked, fresh terms, known bool) bool {
 	switch {
-	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s) || strings.Contains(s, "go with ")):
+	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s) || always.MatchString(s)):
 		return true
 	case asked == Change && (more.MatchString(s) || known && fresh.choice()):
 		return true

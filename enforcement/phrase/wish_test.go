@@ -112,7 +112,7 @@ func TestWhatWasAgreedOnIsChanged(t *testing.T) {
 			"let's switch to Redis for the totals", "replace SQLite with MongoDB", "I changed my mind, keep the totals in memory", "no CSV, go for xlsx",
 			"also add a PDF export", "we also need an allowlist for internal clients", "and add metrics for rejected requests", "could we do 60 per minute? 100 is too much",
 			"while you're at it, add a command line tool that resets the totals", "my boss wants 50 requests per hour, not 100", "different idea: let the proxy do it",
-			"and a second export for the invoices", "Actually, mail the totals", "change the 100 requests to 25", "on second thought we only need totals", "let's go with Typesense", "round up instead of down", "switch to Postgres", "I'd prefer the limit to be 10 per second", "also limit the export", "limit the export to 1000 rows", "one more feature: mail the totals", "don't use SQLite, use Postgres",
+			"and a second export for the invoices", "Actually, mail the totals", "can we also send reminders?", "our lawyer wants the VAT id on it", "change the 100 requests to 25", "on second thought we only need totals", "let's go with Typesense", "round up instead of down", "switch to Postgres", "I'd prefer the limit to be 10 per second", "also limit the export", "limit the export to 1000 rows", "one more feature: mail the totals", "don't use SQLite, use Postgres",
 		},
 		Nothing: {
 			"use const instead of let", "let's go with the second option", "use a loop instead of recursion", "that should use the store, not raw queries", "read it from ../csv instead of ../../csv", "it writes JSON instead of CSV", "why did you take SQLite rather than Redis?", "the total should be a Decimal, not a float",
