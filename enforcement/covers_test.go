@@ -347,6 +347,10 @@ func TestWhatOpensNoPlanning(t *testing.T) {
 	x.do(SubmitPrompt{Prompt: "now add refunds", ActID: "a", Origin: "schedule_wakeup", Workspace: x.workspace(), Settings: DefaultSettings()})
 	x.phase(PhaseImplementation)
 	x.write("src/one.py", "x = 2") // at work again
-	x.prompt("also add rounding")
+	x.prompt("add rounding")
 	x.phase(PhaseImplementation)
+	x.prompt("also add a test for the total")
+	x.phase(PhaseImplementation)
+	x.prompt("also add refunds") // of which the plan says nothing
+	x.phase(PhasePlanning)
 }

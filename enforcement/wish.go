@@ -27,7 +27,7 @@ func (c SubmitPrompt) wish(s State) Decision {
 		return Decision{}
 	}
 	reason := ""
-	switch kind := phrase.Wish(c.Prompt); {
+	switch kind := phrase.Wish(c.Prompt, string(c.Workspace.Plan)); {
 	case kind == phrase.OtherTask:
 		reason = reopenedNamed
 	case kind == phrase.Change && done(s):

@@ -38,7 +38,7 @@ const after = `(?: (?:` + asIs +
 	`|(?:without|with no) (?:any )?(?:further )?(?:` + objection + `|changes?|hesitation|conditions?|reserve|second thoughts?)|without a second thought|with (?:pleasure|thanks)` +
 	`|(?:from|for|by|on) (?:me|us|myself|(?:my|our) (?:side|part|end)|here)|for (?:the )?implementation|for this (?:task|session)))*`
 
-var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|this is to (?:inform you|confirm|say) that|(?:from|for) (?:me|us|(?:my|our) side)|i would say(?: that)?|i think (?:(?:it|this|that)|` + named + `) (?:is|looks) (?:very |really )?` + sound + `|with this|period|full stop|y|ack|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yea|yeh|aye|now|@claude|aight|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|` + named + ` (?:is|are|looks?|sounds?|reads?) (?:very |really |all )?` + sound + `(?: (?:to|for) (?:me|us))?|` + mild + `|(?:i|we) (?:(?:hereby|herewith|gladly) )?(?:(?:wish|am writing|would like) to )?(?:inform you|confirm|say|declare) that|this is to (?:inform you|confirm|say) that|(?:from|for) (?:me|us|(?:my|our) side)|i would say(?: that)?|(?:i think )?we are (?:all )?good(?: here)?|i think (?:(?:it|this|that)|` + named + `) (?:is|looks) (?:very |really )?` + sound + `|with this|period|full stop|y|ack|go ahead|go for it|claude|team|as such|as planned|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|these|those|they|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?` + sound + `(?: to me| to us)?`
 
@@ -68,7 +68,7 @@ var forms = compileForms(
 	// consider the plan approved
 	`(?:you can |you may |kindly )?(?:consider|count|regard|mark|treat|take) `+object+` (?:as )?approved`,
 	// that is an lgtm from me
-	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved) from (?:me|us|my side)`,
+	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved|full approval) from (?:me|us|my side)`,
 	`you are (?:hereby |now )?approved`,
 	// happy to approve
 	`(?:(?:very |really |more than )?(?:happy|glad|pleased)|(?:it is )?(?:my|our|a) pleasure) to approve(?: `+object+`)?`,
@@ -92,18 +92,18 @@ var othersApprove = lazyregexp.New(`^(?:they|claude|team) (?:has |have )?approve
 
 var approvalWord = lazyregexp.New(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
 
-// approves tells whether the clause is an approval by its form, and which gate it
-// names. Go-aheads may follow without a comma: "approved go ahead and implement it".
-func (c clause) approves() (Gate, bool) {
-	s := c.String()
+// approvalForm tells whether the words of a clause are an approval by their form, and which
+// gate it names. Go-aheads may follow without a comma: "approved go ahead and implement it".
+func approvalForm(words []string) (Gate, bool) {
+	s := strings.Join(words, " ")
 	// "please approve" asks somebody else to.
-	if len(c.words) > maxClause || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) {
+	if len(words) > maxClause || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) {
 		return "", false
 	}
-	for n := len(c.words); n > 0; n-- {
-		if head := (clause{words: c.words[:n]}).String(); !ofForm(head) {
+	for n := len(words); n > 0; n-- {
+		if head := strings.Join(words[:n], " "); !ofForm(head) {
 			continue
-		} else if rest := (clause{words: c.words[n:]}); n == len(c.words) || goesOn(rest) {
+		} else if rest := (clause{words: words[n:]}); n == len(words) || goesOn(rest) {
 			gate := Gate("")
 			if named := gateMention.FindStringSubmatch(head); named != nil && named[1] != "" {
 				gate = Plan

@@ -86,7 +86,7 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 			if c.conj != "" && c.conj != "and" && c.conj != "so" && c.conj != "then" || c.colon || words > maxGoAhead {
 				return "", false
 			}
-			gate, weight := goAheadClause(c.words, own)
+			gate, weight := c.weighs(own)
 			switch {
 			case weight == 0:
 				return "", false
@@ -99,6 +99,14 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 		}
 	}
 	return named, strong
+}
+
+// weighs is [goAheadClause] of the clause.
+func (c clause) weighs(own map[string]bool) (Gate, int) {
+	if len(own) == 0 {
+		return c.weight()
+	}
+	return goAheadClause(c.words, own)
 }
 
 // goAheadClause weighs a clause: 0 is no go-ahead, 1 politeness, 2 a go-ahead.

@@ -16,10 +16,10 @@ type part struct {
 	lead     string // the clause before it in its sentence
 	next     clause // the clause behind it in its sentence
 	approves bool
-	gate     Gate // the gate that it names, if any
-	weight   int  // as a go-ahead
-	letter   bool // an approval that ends a letter
-	reason   bool // says why
+	gate     Gate            // the gate that it names, if any
+	goAhead  map[string]bool // a project's own phrases
+	letter   bool            // an approval that ends a letter
+	reason   bool            // says why
 }
 
 // judge looks for approving clauses and then accounts for everything else: what
@@ -39,8 +39,8 @@ func judge(t text, waiting Gate, own phraseSets) Judgement {
 			first = i
 		}
 	}
-	if first < 0 && len(parts) > 1 && parts[0].weight == 2 && !parts[0].sentence.cited && t.sentences[len(t.sentences)-1].end != '?' {
-		at := max(1, slices.IndexFunc(parts, func(p part) bool { return p.weight == 0 }))
+	if first < 0 && len(parts) > 1 && parts[0].weight() == 2 && !parts[0].sentence.cited && t.sentences[len(t.sentences)-1].end != '?' {
+		at := max(1, slices.IndexFunc(parts, func(p part) bool { return p.weight() == 0 }))
 		return Judgement{Reason: Beside, Left: parts[at].clause.String()} // a go-ahead, and something that is none
 	}
 	if first < 0 {
@@ -72,7 +72,7 @@ func (t text) parts(own phraseSets) []part {
 			continue
 		}
 		for j, c := range s.clauses {
-			p := part{sentence: s, at: i, clause: c}
+			p := part{sentence: s, at: i, clause: c, goAhead: own.goAhead}
 			if j+1 < len(s.clauses) {
 				p.next = s.clauses[j+1]
 			}
@@ -83,8 +83,8 @@ func (t text) parts(own phraseSets) []part {
 			}
 			if c.conj == "and" && predicate.MatchString(c.String()) && ofGate.MatchString(p.lead) { // "the plan is clear and is approved"
 				p.gate, p.approves = namedGate(ofGate.Regexp().FindString(p.lead)), true
-			} else if p.gate, p.approves = c.approves(); !p.approves {
-				p.gate, p.weight = goAheadClause(c.words, own.goAhead)
+			} else {
+				p.gate, p.approves = c.form()
 			}
 			parts = append(parts, p)
 		}
@@ -92,10 +92,22 @@ func (t text) parts(own phraseSets) []part {
 	return parts
 }
 
+// weight is what the part weighs as a go-ahead; what approves by its form is none.
+func (p part) weight() int {
+	if p.approves {
+		return 0
+	}
+	_, weight := p.clause.weighs(p.goAhead)
+	return weight
+}
+
 // accounts gives no reason if the part cannot change what the approval says.
 func (t text) accounts(p part, before bool, approval part, waiting Gate) string {
 	c, s := p.clause, p.sentence
 	other := p.gate
+	if !p.approves {
+		other, _ = c.weighs(p.goAhead)
+	}
 	if other == "" && objectOnly.MatchString(titled.ReplaceAllString(c.String(), "")) {
 		other = namedGate(c.String())
 	}
@@ -118,7 +130,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 		if topic(c) || leadsTo(p, approval) {
 			return ""
 		}
-	case p.weight > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
+	case p.weight() > 0 && joins[c.conj], before && leadsTo(p, approval), s.end == '?' && asksToStart(c):
 		return ""
 	case !before && bounds(p, approval):
 	case !before && (t.signs(p) || harmless(c) || (p.lead == "next" || p.lead == "next step") && (objectOnly.MatchString(c.String()) || c.words[len(c.words)-1] == "implementation" && len(c.words) < 3)):

@@ -2,6 +2,7 @@ package phrase
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/writbus/writ/schemas/lazyregexp"
@@ -32,6 +33,11 @@ type clause struct {
 	conj  string   // the conjunction it begins with, if any
 	colon bool     // stands behind a colon
 	name  bool     // all its words have capitals, and not because a sentence begins
+
+	// form and weight are what [approvalForm] and [goAheadClause] say of its words,
+	// found when they are first asked for: most prompts are judged for several gates.
+	form   func() (Gate, bool)
+	weight func() (Gate, int)
 }
 
 // Words that stand for what was set aside.
@@ -83,6 +89,7 @@ var (
 	shortcode  = lazyregexp.New(`(^|\s):[a-z][\w+-]*:`)
 	arrow      = lazyregexp.New(`[-=]+>|→|⇒`)
 	shouting   = lazyregexp.New(`![!1]*1\b`)
+	tight      = lazyregexp.New(`(\pL),(\pL)`)
 	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
 	closing    = lazyregexp.New(`</([A-Za-z][\w:-]*)\s*>`)
 	caption    = lazyregexp.New(`(?m)^[ \t]*(?:-{3,}|={3,})(?:[ \t]+\S.*[ \t](?:-{3,}|={3,}))?[ \t]*$`)
@@ -126,6 +133,7 @@ func setAside(prompt string) string {
 	s = replaced(s, ":", shortcode, "$1 🤔 ")
 	s = replaced(s, ">→⇒", arrow, " "+codeWord+" ")
 	s = replaced(s, "!", shouting, "!")
+	s = replaced(s, ",", tight, "$1, $2")
 	return grimace.ReplaceAllString(smile.ReplaceAllString(s, "$1 , $2"), "$1 🤔 $2")
 }
 
@@ -347,6 +355,9 @@ func (b *sentenceBuilder) rejoin() {
 func (b *sentenceBuilder) endClause() {
 	switch {
 	case len(b.clause.words) > 0:
+		words := b.clause.words
+		b.clause.form = sync.OnceValues(func() (Gate, bool) { return approvalForm(words) })
+		b.clause.weight = sync.OnceValues(func() (Gate, int) { return goAheadClause(words, nil) })
 		b.cur.clauses = append(b.cur.clauses, b.clause)
 		b.clause = clause{}
 	case b.clause.conj == "then": // "okay then, approved"

@@ -2,12 +2,18 @@ package phrase
 
 import "testing"
 
+// agreedOn is the plan that prompts may change.
+const agreedOn = `# Cart
+
+The API takes 100 requests a minute. Totals are kept in SQLite, and exported as CSV,
+taxed by 10 percent after the discount.`
+
 func TestWish(t *testing.T) {
 	for prompt, want := range map[string]Asked{
 		"Great, thanks! Now add a payment module in src/payment.py": Change,
 		"please implement rate limiting with tests":                 Change,
 		"can you add support for refunds?":                          Change,
-		"I want a dashboard for the totals":                         Change,
+		"I want a dashboard for the totals":                         OtherTask,
 		"refactor the cart into two classes":                        Change,
 		"Looks good. Next, replace the cache with redis":            Change,
 		"could you switch the store to postgres":                    Change,
@@ -64,7 +70,7 @@ func TestWish(t *testing.T) {
 		"[writ] the tests fail: add the missing": Nothing,
 		"<task-notification>\n<result>\nNext task: an export.\n</result>\n</task-notification>": Nothing,
 	} {
-		if got := Wish(prompt); got != want {
+		if got := Wish(prompt, agreedOn); got != want {
 			t.Errorf("%q: %d, want %d", prompt, got, want)
 		}
 	}
@@ -90,7 +96,33 @@ func TestAFollowUpIsNoWish(t *testing.T) {
 		},
 	} {
 		for _, p := range prompts {
-			if got := Wish(p); got != want {
+			if got := Wish(p, ""); got != want {
+				t.Errorf("%q: %d, want %d", p, got, want)
+			}
+		}
+	}
+}
+
+// TestWhatWasAgreedOnIsChanged: a choice in place of the plan's, a thing that it does not speak
+// of, and a number that it has otherwise; not what says how the code is to do what it says.
+func TestWhatWasAgreedOnIsChanged(t *testing.T) {
+	for want, prompts := range map[Asked][]string{
+		OtherTask: {
+			"use Redis instead of SQLite", "make the limit 50 instead of 100", "actually let's do a sliding window", "forget SQLite, go with memcached",
+			"let's switch to Redis for the totals", "replace SQLite with MongoDB", "I changed my mind, keep the totals in memory", "no CSV, go for xlsx",
+			"also add a PDF export", "we also need an allowlist for internal clients", "and add metrics for rejected requests", "could we do 60 per minute? 100 is too much",
+			"while you're at it, add a command line tool that resets the totals", "my boss wants 50 requests per hour, not 100", "different idea: let the proxy do it",
+			"and a second export for the invoices", "Actually, mail the totals", "can we also send reminders?", "our lawyer wants the VAT id on it", "change the 100 requests to 25", "on second thought we only need totals", "let's go with Typesense", "round up instead of down", "switch to Postgres", "I'd prefer the limit to be 10 per second", "also limit the export", "limit the export to 1000 rows", "one more feature: mail the totals", "don't use SQLite, use Postgres",
+		},
+		Nothing: {
+			"use const instead of let", "let's go with the second option", "use a loop instead of recursion", "that should use the store, not raw queries", "read it from ../csv instead of ../../csv", "it writes JSON instead of CSV", "why did you take SQLite rather than Redis?", "the total should be a Decimal, not a float",
+			"it should answer 100, not 99", "skip the export for now, finish the totals first", "actually, let's run it again",
+			"replace the loop over the totals with a map", "drop the comment about SQLite", "make the struct fields private", "extract the rounding into a helper",
+			"remove the console.log", "No, that has to be rounded after the discount", "can you run prettier", "let's not do that now", "also add a test for the export",
+		},
+	} {
+		for _, p := range prompts {
+			if got := Wish(p, agreedOn); got != want {
 				t.Errorf("%q: %d, want %d", p, got, want)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 var (
 	// leaving are the calls that end a test, or skip what is left of it.
-	leaving = names("skip skipTest xfail exit _exit Exit Ignore Inconclusive Pass markTestSkipped markTestIncomplete pending todo fixme XCTSkip GTEST_SKIP SkipTest Goexit SkipNow Skipf Skip XCTExpectFailure")
+	leaving = names("skip skipTest xfail exit _exit Exit Ignore Inconclusive Pass markTestSkipped markTestIncomplete pending todo fixme XCTSkip GTEST_SKIP SKIP SkipTest Goexit SkipNow Skipf Skip XCTExpectFailure")
 	// assumed are those which do so if what they are given does not hold.
 	assumed = names("assumeTrue assumeThat assume AssumeTrue abort assumeFalse")
 	// failing are words by which a handler of exceptions hands a failure on.
@@ -164,6 +164,10 @@ func (s *scope) live(t []lexeme) []lexeme {
 		case tok.kind == punct && starts(t, i) && (tok.text == "||" && s.g == rustGrammar || s.g == jsGrammar && i > 0 && tok.text == "(" && before(t, min(closing(t, i)+1, len(t)-1)) == "=>"):
 			c.drop(i, statementEnd(t, i)) // a function that nobody calls
 		case tok.text == "catch" && i+1 < len(t) && t[i+1].text == "?" && before(t, i-1) != "=": // Erlang, whose assertions are macros
+			c.drop(i, statementEnd(t, i+1))
+		case tok.text == "catch" && before(t, i-1) == ")" && forgets(t, i+1): // Zig
+			c.drop(i-len(onLineBefore(t, i)), i)
+		case tok.text == "try" && i+1 < len(t) && t[i+1].text == "?" && starts(t, i): // Swift
 			c.drop(i, statementEnd(t, i+1))
 		case tok.kind != word || member:
 		case tok.text == "if" || tok.text == "while" || tok.text == "elif" || tok.text == "unless":
@@ -401,6 +405,18 @@ func doEnd(t []lexeme, i int) (end, rescue int) {
 // capitals tells whether code names a type.
 func capitals(t []lexeme) bool {
 	return slices.ContainsFunc(t, func(tok lexeme) bool { return tok.kind == word && tok.text[0] >= 'A' && tok.text[0] <= 'Z' })
+}
+
+// forgets tells whether a handler of Zig at i, {…} or |err| {…}, passes nothing on.
+func forgets(t []lexeme, i int) bool {
+	if i+2 < len(t) && t[i].text == "|" {
+		i += 3
+	}
+	if i >= len(t) || t[i].text != "{" {
+		return false
+	}
+	body := t[i:closing(t, i)]
+	return !fails(body) && !slices.ContainsFunc(body, func(tok lexeme) bool { return tok.text == "return" || tok.text == "unreachable" })
 }
 
 // catchesFailure: a handler that names no type catches all.

@@ -49,7 +49,7 @@ func otherSkipped(t []lexeme, from, i, end int) bool {
 	}
 	for j := i; j < min(end, i+30) && t[j].text != "{" && t[j].text != "do"; j++ {
 		text := t[j].text
-		if strings.HasPrefix(text, "DISABLED_") || text == "disabled" || text == "ignore" && before(t, j-1) == "." || t[j].kind == str && strings.Contains(text, "[.]") || t[j].kind == str && strings.Contains(text, "[!mayfail]") {
+		if strings.HasPrefix(text, "DISABLED_") || text == "disabled" || text == "ignore" && before(t, j-1) == "." || t[j].kind == str && strings.Contains(text, "[.]") || t[j].kind == str && (strings.Contains(text, "[!mayfail]") || strings.Contains(text, "[!shouldfail]")) {
 			return true
 		}
 	}

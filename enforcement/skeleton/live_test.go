@@ -140,6 +140,15 @@ func TestWhatCannotFail(t *testing.T) {
 		{cc, "TEST(A, B) { int out = 0; f(\"1\", out); EXPECT_EQ(out, 1); }", true},
 		{exs, "defmodule ATest do\n  @tag skip: \"later\"\n  test \"a\" do\n    assert A.f() == 3\n  end\nend", false},
 		{zig, "test \"a\" {\n    try std.testing.expectEqual(3, a.f());\n}", true},
+		{zig, "test \"a\" {\n    try std.testing.expectEqual(3, a.f() catch |err| return err);\n}", true},
+		{zig, "test \"a\" {\n    std.testing.expectEqual(3, a.f()) catch {};\n}", false},
+		{zig, "test \"a\" {\n    std.testing.expectEqual(3, a.f()) catch |err| {\n        std.debug.print(\"{}\", .{err});\n    };\n}", false},
+		{swift, "@Test func a() throws {\n    try? #require(f() == 3)\n}", false},
+		{swift, "@Test func a() throws {\n    let got = try? f()\n    #expect(got == 3)\n}", true},
+		{cc, "TEST_CASE(\"a\", \"[!shouldfail]\") { REQUIRE(f() == 3); }", false},
+		{cc, "TEST_CASE(\"a\") { SKIP(\"later\"); REQUIRE(f() == 3); }", false},
+		{cc, "TEST_CASE(\"a\") { CHECK_NOFAIL(f() == 3); }", false},
+		{sh, "testA() {\n  got=$(f)\n  assertEquals \"$got\" \"$got\"\n}\n. shunit2", false},
 		{sh, "testA() {\n  startSkipping\n  assertEquals 3 \"$(f)\"\n}\n. shunit2", false},
 	} {
 		if p := Validate(c.path, []byte(c.code)); (p.Code == "") != c.valid {
