@@ -34,14 +34,17 @@ func OpenDoor(folder string, logger *slog.Logger) (*Door, error) {
 	if own, d.Trusted, err = Identity(folder); err != nil {
 		return nil, err
 	}
-	clients := server.NewAccount(clientsName)
-	users, err := serverUsers([]User{{Name: string(RoleDaemon), Password: d.password, Role: RoleDaemon}, {Name: agent.User, Password: agent.Password, Role: RoleAgent}}, clients)
+	clients, agents, err := accounts()
+	if err != nil {
+		return nil, err
+	}
+	users, err := serverUsers([]User{{Name: string(RoleDaemon), Password: d.password, Role: RoleDaemon}, {Name: agent.User, Password: agent.Password, Role: RoleAgent}}, clients, agents)
 	if err != nil {
 		return nil, err
 	}
 	d.ns, err = server.NewServer(&server.Options{
 		ServerName: "writ-door", Host: "127.0.0.1", Port: server.RANDOM_PORT, MaxPayload: DefaultMaxPayload, MaxPending: 2 * DefaultMaxPayload,
-		Users: users, Accounts: []*server.Account{clients}, TLSConfig: own, TLS: true, TLSTimeout: tlsTimeout.Seconds(), AllowNonTLS: true, NoSigs: true,
+		Users: users, Accounts: []*server.Account{clients, agents}, TLSConfig: own, TLS: true, TLSTimeout: tlsTimeout.Seconds(), AllowNonTLS: true, NoSigs: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)

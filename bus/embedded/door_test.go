@@ -12,6 +12,8 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+func says(context.Context, bus.Request) ([]byte, error) { return []byte("{}"), nil }
+
 // TestADoorIsForAgentsAlone: who runs confined is answered what its role may ask, nothing
 // else, and has neither a log there nor another role's way in.
 func TestADoorIsForAgentsAlone(t *testing.T) {
@@ -26,7 +28,6 @@ func TestADoorIsForAgentsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer daemon.Close()
-	says := func(context.Context, bus.Request) ([]byte, error) { return []byte("{}"), nil }
 	stop, err := bus.Serve(t.Context(), []*bus.Conn{nil, daemon}, bus.Service{Name: "writ", Version: "1.0.0", Endpoints: []bus.Endpoint{
 		{Name: "status", Subject: schemas.SvcStatus, Handle: says}, {Name: "stop", Subject: schemas.SvcStop, Handle: says}, {Name: "observe", Subject: schemas.SvcObserve, Handle: says},
 	}})

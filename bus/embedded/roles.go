@@ -46,18 +46,46 @@ func permissions(r Role, user string) (*server.Permissions, error) {
 	}, nil
 }
 
-// clientsName is the account of every role but the daemon's.
-const clientsName = "WRIT_CLIENTS"
+// clientsName is the account of every role but the daemon's and the agent's, which has
+// one of its own, so that no number and size of its connections and questions is in the
+// way of a hook's.
+const (
+	clientsName = "WRIT_CLIENTS"
+	agentsName  = "AGENTS"
 
-// joinAccounts lets the clients' account ask the log's account, and nothing
+	maxAgents        = 128     // connections of agents at once
+	maxAgentQuestion = 1 << 20 // bytes
+)
+
+// accounts are those of who asks: the server knows bounds of an account from its
+// configuration alone.
+func accounts() (clients, agents *server.Account, err error) {
+	var o server.Options
+	err = o.ProcessConfigString(fmt.Sprintf("accounts { %s { limits { max_connections: %d, max_payload: %d } } }", agentsName, maxAgents, maxAgentQuestion))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: account %s: %w", ErrStart, agentsName, err)
+	}
+	return server.NewAccount(clientsName), o.Accounts[0], nil
+}
+
+// joinAccounts lets those accounts ask the log's account, and nothing
 // else. The answers come back as those of a service: wherever a client wants
 // its answer sent, it arrives within the clients' own account. In one account
 // with the streams, a client that may only read could have the server publish
 // for it, by naming a stream's subject as the place for its answer.
 func joinAccounts(ns *server.Server) error {
-	clients, err := ns.LookupAccount(clientsName)
+	for _, name := range []string{clientsName, agentsName} {
+		if err := joinAccount(ns, name); err != nil {
+			return fmt.Errorf("account %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func joinAccount(ns *server.Server, name string) error {
+	clients, err := ns.LookupAccount(name)
 	if err != nil {
-		return fmt.Errorf("account %s: %w", clientsName, err)
+		return err
 	}
 	log := ns.GlobalAccount()
 	for subject, many := range rights.Shared {
@@ -84,7 +112,7 @@ func joinAccounts(ns *server.Server) error {
 	return nil
 }
 
-func serverUsers(users []User, clients *server.Account) ([]*server.User, error) {
+func serverUsers(users []User, clients, agents *server.Account) ([]*server.User, error) {
 	all := make([]*server.User, 0, len(users))
 	for _, u := range users {
 		permissions, err := permissions(u.Role, u.Name)
@@ -95,7 +123,11 @@ func serverUsers(users []User, clients *server.Account) ([]*server.User, error) 
 			return nil, fmt.Errorf("%w: a %s without name or password", ErrStart, u.Role)
 		}
 		one := &server.User{Username: u.Name, Password: u.Password, Permissions: permissions}
-		if u.Role != RoleDaemon {
+		switch u.Role {
+		case RoleDaemon:
+		case RoleAgent:
+			one.Account = agents
+		default:
 			one.Account = clients
 		}
 		all = append(all, one)

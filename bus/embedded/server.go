@@ -300,8 +300,11 @@ func (s *Server) checkPort(ctx context.Context) error {
 }
 
 func (s *Server) serverOptions() (*server.Options, error) {
-	clients := server.NewAccount(clientsName)
-	users, err := serverUsers(s.options.Users, clients)
+	clients, agents, err := accounts()
+	if err != nil {
+		return nil, err
+	}
+	users, err := serverUsers(s.options.Users, clients, agents)
 	if err != nil {
 		return nil, err
 	}
@@ -319,7 +322,7 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		// the server drops the connection, with all that is being asked on it.
 		MaxPending:             max(server.MAX_PENDING_SIZE, readersAhead*int64(s.options.MaxPayload)),
 		Users:                  users,
-		Accounts:               []*server.Account{clients},
+		Accounts:               []*server.Account{clients, agents},
 		TLSConfig:              s.options.TLS,
 		TLS:                    s.options.TLS != nil,
 		TLSTimeout:             tlsTimeout.Seconds(),

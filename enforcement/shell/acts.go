@@ -149,7 +149,7 @@ func init() {
 		"goFolder": goFolderJudge, "goFlags": goFlagsJudge, "compiler": compilerJudge, "shell": shellJudge, "module": moduleJudge,
 		"inputShell": inputShell, "builtin": builtinJudge, "env": envJudge, "xargs": xargsJudge, "flock": flockJudge,
 		"evalFork": evalFork, "curlOutput": curlOutput, "curlUploads": curlUploads, "curlFormats": curlFormats,
-		"curlNames": curlNames, "wgetNames": wgetNames, "ssh": sshJudge, "cloud": cloudJudge, "scp": scpJudge, "rsyncShell": rsyncShell,
+		"curlNames": curlNames, "wgetNames": wgetNames, "ssh": sshJudge, "scp": scpJudge, "rsyncShell": rsyncShell,
 		"openssl": opensslJudge, "sqlite": sqliteJudge, "publicKey": publicKeyJudge, "git": gitJudge, "gitMove": gitMove, "gitClean": gitClean,
 		"gitApply": gitApply, "gitCloned": gitCloned, "gitFetched": gitFetched, "aliases": func(r *reading) { r.sh.expands = true },
 	}

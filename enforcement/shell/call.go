@@ -222,6 +222,9 @@ func (sh *shell) program(name string, args []arg, line string) {
 	c := &call{sh: sh, name: base, args: args}
 	if !known {
 		sh.a.unsure(line, "an unknown program")
+		if speaks.MatchString(plainWords(args)) {
+			sh.a.actsElsewhere(Machine, base)
+		}
 		return
 	}
 	if !cmd.builtin || strings.Contains(name, "/") {

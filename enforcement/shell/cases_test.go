@@ -47,7 +47,7 @@ var ownCases = []ownCase{
 	r("PAGER=cat GIT_PAGER=cat git diff | head"),
 	r("curl -sS -o /dev/null -w '%{http_code}' http://localhost:8080"),
 	r("gh pr view 12 --json title,body && gh api repos/o/r/pulls/1/comments"),
-	r("gh issue create --title x --body \"$(cat <<'EOF'\necho hi > out.txt\nrm -rf src\nEOF\n)\""),
+	q("gh issue create --title x --body \"$(cat <<'EOF'\necho hi > out.txt\nrm -rf src\nEOF\n)\""),
 	r("go build -o /dev/null ./..."), r("zip -sf archive.zip"), r("zip -sf archive.zip notes.txt"), r("zip -su -r x.zip ."),
 	r("bash -n scripts/write.sh"),
 	r("command -v node && node --version; npm ls --depth=0"), r("npm -g ls; npm -s ls x; pnpm -r list; pip -q list; apt -qq list vim"),

@@ -106,6 +106,11 @@ func perlJudge(r *reading) {
 			c.unsure("loads code")
 		}
 	}
+	var said []string // with its modules
+	for _, a := range c.args {
+		said = append(said, a.val)
+	}
+	c.speaksItself(strings.Join(said, "\n"))
 	files := p.operands
 	for _, a := range files {
 		// Perl opens the names it reads as open does: one may be a command.

@@ -75,6 +75,48 @@ func (a *analysis) typesUnseen(command string) {
 	}
 }
 
+// speaks is how a program that nobody knows says that it publishes, or that it acts on
+// what a forge or a tracker keeps.
+var speaks = lazyregexp.New(`^(?:\S+ ){0,2}(?:[\w.-]+[:.])?(?:publish|push|deploy|upload|promote|rollback|destroy)\b|` +
+	`^(?:\S+ )?(?:issue|pr|mr|ticket|card|pull-?request|merge-?request|release|secret|variable|context|database|db|image|repo|org|team|member|webhook)s?[ :]` +
+	`(?:create|new|add|set|copy|close|reopen|comment|note|merge|edit|update|move|delete|remove|assign|transition|approve|revoke|rotate)\b`)
+
+// plainWords are the first words of arguments that are no options.
+func plainWords(args []arg) string {
+	var words []string
+	for _, a := range args {
+		if !strings.HasPrefix(a.val, "-") && len(words) < 3 {
+			words = append(words, a.val)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// clients are libraries that speak to another machine, and sends the calls by which
+// they have it change something.
+var (
+	clients = lazyregexp.New(`(?i)\b(?:https?://|requests|httpx|aiohttp|urllib\d?|http\.client|axios|got|fetch|undici|superagent|net/http|Net::HTTP|faraday|httparty|LWP|HTTP::Tiny|curl_\w+|Guzzle\w*|` +
+		`psycopg\d?|pg|pg8000|asyncpg|pymysql|mysql\w*|mariadb|MySQLdb|pymssql|pyodbc|oracledb|cx_Oracle|sqlalchemy|knex|sequelize|prisma|DBI|PDO|pymongo|mongodb|mongoose|redis|ioredis|` +
+		`boto3|@?aws-sdk|google\.cloud|azure|smtplib|nodemailer|kafka\w*|pika|amqplib|paho|mqtt|nats|paramiko|ssh2|fabric|ftplib|stripe|github|octokit|slack_sdk|socket|net)\b`)
+	sends = lazyregexp.New(`(?i)(?:\.|->)(?:post|put|patch|delete)(?:_form|_async)?[\s(]|\bi?o?redis\b.*\.(?:set|del|incr|expire|getset|eval)\(|\b(?:Post|Put|Patch|Delete)\.new\b|\b(?:method|type)['"]?\s*(?::|=>?)\s*['"` + "`" + `]?(?:POST|PUT|PATCH|DELETE)\b|` +
+		`\b(?:request|open|Request)\(\s*['"](?:POST|PUT|PATCH|DELETE)\b|\burl(?:open|retrieve|lib\.request\.Request)\([^)]*,\s*(?:data\s*=|b['"])|Request\([^)]*\bdata\s*=|CURLOPT_POST|` +
+		`\b(?:insert|update|replace|delete|bulk)_?(?:one|many|write)\b|\b(?:publish|basic_publish|sendmail|send_message|sendMail|exec_command|storbinary|upload_\w+|(?:put|delete|create|send|terminate|run|update)_\w+|produce|rpush|lpush|flushall|flushdb|setex|hset|sendall)\(`)
+	saidSQL = lazyregexp.New(`(?is)\b(?:execute\w*|query|exec|raw|text|do|prepare|queryRaw|run)\s*\(\s*[bfru]?["'` + "`" + `]{1,3}\s*(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|replace|call|copy)\b`)
+	atHome  = lazyregexp.New(`(?i)(?://|host\s*[=:]\s*['"]?|@|['"])(?:localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)\b`)
+	address = lazyregexp.New(`(?i)https?://|\bhost\s*[=:]`)
+)
+
+// speaksItself records code that has another machine change something by itself.
+func (c *call) speaksItself(code string) {
+	here := len(atHome.Regexp().FindAllString(code, maxItems))
+	if here > 0 && here >= len(address.Regexp().FindAllString(code, maxItems)) || !clients.MatchString(code) {
+		return
+	}
+	if sends.MatchString(code) || saidSQL.MatchString(code) {
+		c.sh.a.actsElsewhere(Machine, c.name)
+	}
+}
+
 // listedCommands finds commands that code hands over word by word.
 var listedCommands = lazyregexp.New(`\b(?:subprocess\.\w+|\w*[sS]pawn\w*|exec\w*|Popen|system|run|check_\w+|call|command|open3?|proc_open)\s*\(?\s*[\[(]?\s*` +
 	`((?:(?:"[^"\n]*"|'[^'\n]*')\s*,?\s*\[?\s*){2,})`)
@@ -87,6 +129,7 @@ var quotedCommand = lazyregexp.New("`([^`\n]+)`|%x[({\\[]([^)}\\]\n]+)")
 // Perl and Ruby have for it, as far as they act elsewhere: the code cannot be told
 // in any case.
 func (c *call) listed(code string) {
+	c.speaksItself(code)
 	if c.name == "perl" || c.name == "ruby" {
 		for _, m := range quotedCommand.Regexp().FindAllStringSubmatch(code, maxItems) {
 			c.sh.fork().script(m[1] + m[2])

@@ -202,17 +202,22 @@ func publicKeyJudge(r *reading) {
 	r.write(arg{val: v.val + ".pub", known: v.known})
 }
 
-// cloudReads is what the tool of a service is asked for that it only shows: a verb right
-// behind names of kinds of things, one thing's name behind it. Further on the word is no
-// verb but names a thing, or the file that another verb writes.
-var cloudReads = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|cluster|compute|config|container|database|droplet|group|` +
-	`identity|image|instance|key|machine|network|plan|project|registry|repo|role|secret|server|storage|subscription|version|vm|vnet|volume|zone)[ :])?` +
-	`(?:ls|list|describe|show|info|status|whoami)(?: [^ ]+)?|version|help|logs|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
+// looksOnly is what the client of a service, forge or registry is asked for that it only
+// shows: a verb right behind names of kinds of things, one thing's name behind it. Further
+// on the word is no verb but names a thing, or the file that another verb writes.
+var looksOnly = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|board|branch|bucket|channel|ci|cluster|compute|config|container|cron|database|` +
+	`dns|domain|droplet|env|epic|gist|group|host|identity|image|incident|instance|issue|job|key|kv|label|machine|manifest|member|milestone|model|mr|namespace|network|org|pipeline|plan|pr|` +
+	`project|queue|r2|record|registry|release|repo|repository|role|rollout|route|secret|server|service|session|site|sprint|stack|state|storage|stream|subscription|table|team|token|topic|` +
+	`user|variable|version|vm|vnet|volume|workflow|workspace|zone)[ :])?` +
+	`(?:ls|list|list-tags|describe|show|view|get|info|inspect|status|whoami|me|diff|history|tail|top|digest|manifest|catalog|tags|tree|discover|retrieve|search|fetch|validate|verify)(?: [^ ]+)?|` +
+	`version|help|logs|config|ps|[a-z]+[a-rt-z]s|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
 
-// cloudActs are verbs that are written like the kinds of things.
-var cloudActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*) `)
+// looksActs are verbs in front of what would be taken for kinds of things.
+var looksActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|tag|push|copy|cat|sync|deploy|destroy|delete|remove|create|new|update|edit|up|add|apply|start|stop|restart|exec|scale|publish|` +
+	`promote|rollback|trigger|invoke|reset|import|export|move|merge|close|attach|suspend|reconcile|sign|open|upload|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*)[ :]`)
 
-func cloudJudge(r *reading) {
+// looks reports a client that is asked for what it only shows.
+func looks(r *reading) bool {
 	var words []string
 	args := r.args
 	for len(args) > 0 && strings.HasPrefix(args[0].val, "-") {
@@ -230,5 +235,5 @@ func cloudJudge(r *reading) {
 		words = append(words, a.val)
 	}
 	line := strings.Join(words, " ")
-	r.unsureIf(!cloudReads.MatchString(line) || cloudActs.MatchString(line), "acts on a service")
+	return looksOnly.MatchString(line) && !looksActs.MatchString(line)
 }

@@ -3,16 +3,22 @@ package hub_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/hubcopies"
 	"github.com/writbus/writ/schemas"
 )
@@ -140,6 +146,41 @@ func TestOneOfTwoGoesOn(t *testing.T) {
 	compare(t, h, goesOn)
 	if _, epochs := brought(t, h, "alice"); epochs != 2 {
 		t.Errorf("%d epochs began", epochs)
+	}
+}
+
+// TestAForgedEpochStopsNobody: a beginning that names the last epoch there is, signed with
+// another key, keeps neither the member from going on nor the witness from looking.
+func TestAForgedEpochStopsNobody(t *testing.T) {
+	t.Parallel()
+	h := hubtest.Start(t, 1, "alice")
+	alice := newMachine(t, h, "alice", h.URLs())
+	alice.happen(5, 1)
+	compare(t, h, alice)
+	text, err := evidence.NewKey("forged")
+	alice.must(err)
+	key, public, err := evidence.ReadKey(text)
+	alice.must(err)
+	line := fmt.Sprintf(`{"member":"alice","epoch":%d,"claim":"x","key":%q,"list":"","why":"x","time":"2026-01-01T00:00:00Z"}`+"\n", uint64(math.MaxUint64), public)
+	signed, err := note.Sign(&note.Note{Text: line}, key)
+	alice.must(err)
+	as := h.As("alice", nats.CustomInboxPrefix(bus.InboxPrefix(rights.MemberUser("alice"))))
+	_, err = as.Request(rights.BeginSubject("alice"), signed, time.Minute)
+	alice.must(err)
+	alice.end()
+	alice.start(h)
+	alice.happen(5, 1)
+	h.Eventually("all is brought", func() error {
+		reply, err := alice.ask(schemas.TeamRequest{Act: schemas.TeamStatus})
+		for _, s := range reply.Streams {
+			if s.Through < s.Last || s.Stream == schemas.StreamSessions && s.Last == 0 {
+				return fmt.Errorf("%+v", reply)
+			}
+		}
+		return errors.Join(err, map[bool]error{true: errors.New(reply.Problem)}[reply.Problem != ""])
+	})
+	if seen := watch(t, h, t.TempDir()); seen.Epoch != 2 || seen.Streams[sessions].Copies != 10 {
+		t.Errorf("the witness saw %+v", seen)
 	}
 }
 

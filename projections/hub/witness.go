@@ -128,7 +128,7 @@ func (m *observed) begin(at uint64, member string, body []byte) {
 	switch {
 	case err == nil && b.Member != member:
 		err = fmt.Errorf("it names %.60q", b.Member)
-	case err == nil && b.Epoch <= m.Epoch:
+	case err == nil && (b.Epoch <= m.Epoch || outOfReach(b.Epoch, m.Epoch)):
 		err = fmt.Errorf("it says %d, and the newest is %d", b.Epoch, m.Epoch)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package hub
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -142,6 +143,10 @@ func TestAWitnessCosignsNothingForged(t *testing.T) {
 		"deeper":         func(l *teller) (string, string) { return "writ.at.m.1.x." + string(stream), l.bring(nil, "d") },
 		"one more token": func(l *teller) (string, string) { return "writ.at.m.begin.x", l.begin("m") },
 		"begun again":    func(l *teller) (string, string) { return "writ.at.m.begin", l.begin("m") },
+		"an epoch that none follows": func(l *teller) (string, string) {
+			l.epoch = math.MaxUint64
+			return "writ.at.m.begin", l.begin("m")
+		},
 		"another member": func(l *teller) (string, string) { l.epoch = 2; return "writ.at.m.begin", l.begin("n") },
 		"no beginning":   func(*teller) (string, string) { return "writ.at.m.begin", "x" },
 		"another key": func(l *teller) (string, string) {
