@@ -21,6 +21,16 @@ func m(command string) ownCase                  { return ownCase{command, "m", n
 
 var ownCases = []ownCase{
 	// What agents do to look around.
+	r("go mod tidy -diff"),
+	w("go mod tidy -diff=false", "go.mod", "go.sum"),
+	r("go fix -diff ./..."),
+	r("go fmt -n ./..."),
+	q("go vet -fix ./...", "."),
+	r("go vet -diff -fix ./..."),
+	q("go fix -tags -diff ./...", "."),
+	q("vim -R -es -c '%p' -c 'q!' notes.txt"),
+	q("view -c q README.md"),
+	q("vim -es -c '%s/a/b/' -c wq notes.txt", "notes.txt"),
 	r("go vet ./... 2>&1 | tail -20"),
 	r("rg -n 'a > b' src | head -5"),
 	r("kubectl get pods -A -o wide"),
