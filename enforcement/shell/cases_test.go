@@ -21,6 +21,17 @@ func m(command string) ownCase                  { return ownCase{command, "m", n
 
 var ownCases = []ownCase{
 	// What agents do to look around.
+	r("go work edit -json"),
+	r("ctags -R -f - src | wc -l"),
+	r(`sqlite3 -readonly app.db "pragma table_info(users)"`),
+	q(`sqlite3 app.db 'pragma table_info("users"); pragma user_version = 2'`, "app.db"),
+	r("go mod tidy -diff"),
+	w("go mod tidy -diff=false", "go.mod", "go.sum"),
+	r("go fix -diff ./..."),
+	r("go fmt -n ./..."),
+	q("go vet -fix ./...", "."),
+	r("go vet -diff -fix ./..."),
+	q("go fix -tags -diff ./...", "."),
 	r("go vet ./... 2>&1 | tail -20"),
 	r("rg -n 'a > b' src | head -5"),
 	r("kubectl get pods -A -o wide"),
@@ -284,11 +295,16 @@ func TestReasonsPutDoubtFirst(t *testing.T) {
 	}
 }
 
-// TestAQueryWritesNoDataBase: the file of a data base is made or mended by what only
-// reads it, so that nobody can tell; it is no file that the line means to write.
-func TestAQueryWritesNoDataBase(t *testing.T) {
+// TestWhatOnlyShowsMeansToWriteNothing: the file of a data base is made or mended by what
+// only reads it, and an editor may be told more, so that nobody can tell; it is no file
+// that the line means to write.
+func TestWhatOnlyShowsMeansToWriteNothing(t *testing.T) {
 	env := Env{Dir: "/p", Home: "/h"}
-	for command, paths := range map[string]int{"sqlite3 app.db 'select 1'": 0, "sqlite3 app.db 'drop table a'": 1, "sqlite3 app.db": 1} {
+	for command, paths := range map[string]int{
+		"sqlite3 app.db 'select 1'": 0, "sqlite3 app.db 'drop table a'": 1, "sqlite3 app.db": 1, "sqlite3 app.db 'pragma table_info(a)'": 0,
+		"vim -R -es -c '%p' -c 'q!' notes.txt": 0, "view -c q README.md": 0, "vim -es -c '%s/a/b/' -c wq notes.txt": 1,
+		"ed -s notes.txt <<< ',p'": 0, "ed -s notes.txt <<< 'w'": 1, "ed -s notes.txt": 1,
+	} {
 		if got := Analyse(command, env); got.Effect != CannotTell || len(got.Paths) != paths {
 			t.Errorf("%s: %v %v", command, got.Effect, got.Paths)
 		}

@@ -63,8 +63,14 @@ func backupName(name, suffix string) string {
 	return dir + backup
 }
 
-// edCommands finds the files that commands of ed on standard input name.
+// edCommands finds the files that ed writes: the one that it edits, unless it is known
+// to be told none of the commands for that, and those that they name.
 func edCommands(r *reading) {
+	if !r.sh.in.known || strings.ContainsAny(r.sh.in.text, "wW!") {
+		for _, a := range r.p.operands {
+			r.write(a)
+		}
+	}
 	if !r.sh.in.known {
 		return
 	}

@@ -225,8 +225,13 @@ var readingDot = lazyregexp.New(`(?i)^\.(?:tables?|schema|indexes|indices|databa
 // from a data base that is opened for reading.
 var writingSQL = lazyregexp.New(`(?i)writefile|edit\s*\(|load|attach|vacuum|copy|export|install|import|(?m:^\s*\.)|dbpage|pragma[^;]*(?:=|\()|create`)
 
+// askingPragma are those that say something, whatever they are given.
+const askingPragma = `(?i:pragma\s+(?:\w+\.)?(?:table_x?info|table_list|index_x?info|index_list|foreign_key_list|foreign_key_check|integrity_check|quick_check)\b(?:\s*(?:\(|=)\s*['"\w.]*\s*\)?)?)`
+
+var askingPragmas = lazyregexp.New(askingPragma)
+
 // oneQuery is a statement that asks, and no other behind it.
-var oneQuery = lazyregexp.New(`(?i)^\s*(?:select|explain|values)\b[^;]*;?\s*$`)
+var oneQuery = lazyregexp.New(`(?i)^\s*(?:(?:select|explain|values)\b[^;]*|` + askingPragma + `\s*);?\s*$`)
 
 // sqliteJudge lets pass what a data base opened for reading is asked by statements
 // that stand on the command line. Of one that is not it names no path.
@@ -246,7 +251,7 @@ func sqliteJudge(r *reading) {
 	}
 	for i, a := range operands {
 		dot := strings.HasPrefix(strings.TrimSpace(a.val), ".")
-		plain = plain && (i == 0 || dot && readingDot.MatchString(a.val) || !dot && !writingSQL.MatchString(a.val))
+		plain = plain && (i == 0 || dot && readingDot.MatchString(a.val) || !dot && !writingSQL.MatchString(askingPragmas.Regexp().ReplaceAllString(a.val, "")))
 		asks = asks && (i == 0 || dot || oneQuery.MatchString(a.val))
 	}
 	r.p.operands = operands

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -41,7 +42,7 @@ func Moves(line string) []string {
 	moves, known, sure, last := []string(nil), err == nil, true, false
 	var chain func(st *syntax.Stmt)
 	chain = func(st *syntax.Stmt) {
-		simple := !st.Background && !st.Negated && !st.Coprocess && len(st.Redirs) == 0
+		simple := !st.Background && !st.Negated && !st.Coprocess && !slices.ContainsFunc(st.Redirs, loud)
 		switch c := st.Cmd.(type) {
 		case *syntax.BinaryCmd:
 			if simple && c.Op == syntax.AndStmt {
@@ -75,6 +76,11 @@ func Moves(line string) []string {
 		return nil
 	}
 	return moves
+}
+
+// loud reports a redirection that may fail, or writes: all but what drops or joins streams.
+func loud(r *syntax.Redirect) bool {
+	return r.Word.Lit() != "/dev/null" && (r.Op != syntax.DplOut || r.Word.Lit() != "1")
 }
 
 // aFolder is a name that every shell takes for the same folder.

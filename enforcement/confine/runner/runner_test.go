@@ -84,6 +84,7 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		"cd /tmp && echo one", "cd /tmp; cd /usr && pwd", "cd /nowhere && echo one", "cd /nowhere; echo one", "cd /tmp\nfalse", "cd '/tmp' && exit 3", "cd /tmp &\necho one",
 		"cd /tmp && cd /usr && pwd && cd .. && echo one", "cd /usr && false && cd lib", "echo one && cd /usr && cd lib && exit 3", "cd /usr && (cd lib && pwd) && cd ..",
 		"cd /usr && ls -d . | cat && cd lib && pwd", "cd /usr && x=lib && cd $x && pwd", "cd /usr && true || cd lib", "cd /nowhere && ls || echo one", "cd /nowhere 2>&1 && ls || exit 3", "cd /nowhere && cd /tmp && ls || pwd", "cd '/usr' && ls nosuch 2> /dev/null || echo one", "cd /usr && ls -d . || true; cd lib", "cd /usr && eval 'cd lib' && cd .. && pwd", "cd /usr && { cd lib; } && cd .. && pwd", "cd /tmp && cat <<E && cd /usr\n&& cd lib\nE",
+		"cd /usr && ls -d . && cd - > /dev/null", "cd /usr; pwd | cat; cd - &> /dev/null", "cd /usr > /dev/null 2>&1 && pwd", "cd /usr && cd lib > /nowhere/x; pwd",
 		"echo one\n", "f() { echo one; }; f", "cd /usr; pwd; cd -", "cd /usr; ls -d .; cd lib", "echo one; cd /usr && cd -", "cd /usr; x=$(cd lib && pwd); cd ..", "cd /usr && ls -d .; cd lib; ls -d .", "ls -d /; cd /usr; ls -d .", "false && cd /usr; echo one", "echo one; cd ~ && pwd",
 		"echo one; cd /nowhere 2>&1; echo two", "echo one; cd /nowhere; echo two", "echo one; cd /usr; exit 3", "x=1", "# echo two", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
 	} {
