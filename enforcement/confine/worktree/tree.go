@@ -33,9 +33,6 @@ const (
 type TreeOptions struct {
 	// Root is the work tree, absolute.
 	Root string
-	// Ignore lists patterns, in the form of a .gitignore file's lines, of what
-	// is left out besides what the tree's own .gitignore files name.
-	Ignore []string
 	// Keep lists paths relative to Root that are looked at although they are
 	// ignored: the plan's and the findings files. Protected paths always are.
 	Keep []string
@@ -66,7 +63,6 @@ type Tree struct {
 	indexAt stamp // of git's index file
 	ignore  *ignoring
 	hashes  map[string]oid
-	extra   *gitignore.File
 }
 
 // stamp is what the file system says about a file.
@@ -121,7 +117,7 @@ type oid [sha1.Size]byte
 
 // ReadTree looks at a work tree.
 func ReadTree(o TreeOptions) (*Tree, error) {
-	t := &Tree{options: o, hashes: map[string]oid{}, extra: gitignore.Parse(strings.Join(o.Ignore, "\n"))}
+	t := &Tree{options: o, hashes: map[string]oid{}}
 	t.know(nil)
 	if err := t.read(nil); err != nil {
 		return nil, err
@@ -135,7 +131,7 @@ func ReadTree(o TreeOptions) (*Tree, error) {
 func (t *Tree) know(earlier *Tree) {
 	dir := gitDir(t.options.Root)
 	t.indexAt, _ = stampOf(filepath.Join(dir, "index"))
-	exclude := gitignore.Files{t.extra, readExclude(dir)}
+	exclude := gitignore.Files{readExclude(dir)}
 	if earlier != nil && t.indexAt == earlier.indexAt {
 		t.index = earlier.index
 		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude}
@@ -193,7 +189,7 @@ func (t *Tree) Linked() (file string) {
 // next comparison. What is ignored is decided as it was: a command cannot hide
 // a file by ignoring it.
 func (t *Tree) Changes() ([]Change, *Tree, error) {
-	now := &Tree{options: t.options, index: t.index, ignore: t.ignore.frozen(), hashes: map[string]oid{}, extra: t.extra}
+	now := &Tree{options: t.options, index: t.index, ignore: t.ignore.frozen(), hashes: map[string]oid{}}
 	if err := now.read(t); err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +203,7 @@ func (t *Tree) Changes() ([]Change, *Tree, error) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	next := &Tree{options: t.options, folders: now.folders, size: now.size, hashes: map[string]oid{}, extra: t.extra}
+	next := &Tree{options: t.options, folders: now.folders, size: now.size, hashes: map[string]oid{}}
 	next.know(t)
 	next.ignore.rules = t.ignore.rules
 	switch {
