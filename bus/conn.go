@@ -340,9 +340,6 @@ func (c *Conn) Drain(ctx context.Context) error {
 	}
 }
 
-// MaxPayload is the server's limit for one message, in bytes.
-func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
-
 // RoundTrip measures the time to the server and back.
 func (c *Conn) RoundTrip(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := c.bounded(ctx)

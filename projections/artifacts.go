@@ -77,11 +77,6 @@ func shownKey(session, project string, hit schemas.ArtifactHit) []byte {
 
 func linesOf(hit schemas.ArtifactHit) string { return fmt.Sprintf("%d-%d", hit.First, hit.Last) }
 
-// Projects lists the projects that have an index.
-func (Artifacts) Projects(r Reader) iter.Seq2[ArtifactProject, error] {
-	return documents[ArtifactProject](r, idPrefix('p'))
-}
-
 // Project returns one project's index.
 func (Artifacts) Project(r Reader, project string) (ArtifactProject, bool, error) {
 	return getDocument[ArtifactProject](r, idKey('p', project))

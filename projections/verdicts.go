@@ -2,7 +2,6 @@ package projections
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -16,17 +15,15 @@ const (
 	verdictDiscard = "discard"
 )
 
-// Verdicts tallies what the write gate decided: per scope, in total and per
-// minute of the observations' own time, by the verdict that holds now. An
+// Verdicts tallies what the write gate decided: per scope and minute of the
+// observations' own time, by the verdict that holds now. An
 // observation counts once, where it was recorded: a second record of its id
 // changes nothing, and regating moves it from one count to another. A query
 // helper takes a Reader of the view "verdicts".
 //
 //	o/<scope>/<observation>       what the observation counts as
-//	t/<scope>                     Tally of a scope, counters only
 //	b<minute>/<scope>             Tally of a minute and scope, counters only
-//	r/<scope>/<reason>            fallbacks of a scope by reason, a varint
-//	q<minute>/<scope>/<reason>    fallbacks of a minute, scope and reason
+//	q<minute>/<scope>/<reason>    fallbacks of a minute, scope and reason, a varint
 //
 // A minute is eight bytes that order as time does.
 type Verdicts struct {
@@ -38,11 +35,10 @@ type Verdicts struct {
 	key, value []byte // scratch
 }
 
-// tallyKey names a stored Tally; without minute it is that of all time.
+// tallyKey names a stored Tally.
 type tallyKey struct {
-	scope    string
-	minute   int64
-	ofMinute bool
+	scope  string
+	minute int64
 }
 
 type reasonKey struct {
@@ -84,7 +80,7 @@ type counted struct {
 func (*Verdicts) Name() string { return "verdicts" }
 
 // Version implements Projector.
-func (*Verdicts) Version() int { return 1 }
+func (*Verdicts) Version() int { return 2 }
 
 // Types implements Projector.
 func (*Verdicts) Types() []schemas.Type {
@@ -148,17 +144,16 @@ func (c counted) appendPlain(to []byte) []byte {
 
 // add adds n to the counters that an observation counts in.
 func (w *Verdicts) add(scope string, c counted, n uint64) {
-	for _, key := range []tallyKey{{scope: scope}, {scope: scope, minute: c.Minute, ofMinute: true}} {
-		t := w.tallies[key]
-		if t == nil {
-			t = new([tallySlots]uint64)
-			w.tallies[key] = t
-		}
-		t[slotOf(c.Verdict)] += n
-		if c.Fallback {
-			t[slotFallback] += n
-			w.reasons[reasonKey{key, c.Reason}] += n
-		}
+	key := tallyKey{scope, c.Minute}
+	t := w.tallies[key]
+	if t == nil {
+		t = new([tallySlots]uint64)
+		w.tallies[key] = t
+	}
+	t[slotOf(c.Verdict)] += n
+	if c.Fallback {
+		t[slotFallback] += n
+		w.reasons[reasonKey{key, c.Reason}] += n
 	}
 }
 
@@ -170,12 +165,12 @@ func (w *Verdicts) Begin() {
 // Flush implements Batcher.
 func (w *Verdicts) Flush(v View) error {
 	for key, t := range w.tallies {
-		if err := addTally(v, key.in('t', 'b'), t); err != nil {
+		if err := addTally(v, key.in('b'), t); err != nil {
 			return err
 		}
 	}
 	for key, n := range w.reasons {
-		stored := append(append(key.in('r', 'q'), '/'), schemas.EncodeToken(key.reason)...)
+		stored := append(append(key.in('q'), '/'), schemas.EncodeToken(key.reason)...)
 		if err := addCounter(v, stored, n); err != nil {
 			return err
 		}
@@ -183,12 +178,9 @@ func (w *Verdicts) Flush(v View) error {
 	return nil
 }
 
-// in is the stored key among those of all time, or among those of minutes.
-func (k tallyKey) in(total, minute byte) []byte {
-	if !k.ofMinute {
-		return idKey(total, k.scope)
-	}
-	return append(append(minuteKey(minute, k.minute), '/'), schemas.EncodeToken(k.scope)...)
+// in is the stored key among those of a kind.
+func (k tallyKey) in(kind byte) []byte {
+	return append(append(minuteKey(kind, k.minute), '/'), schemas.EncodeToken(k.scope)...)
 }
 
 // The counters of a stored Tally. Persisted; never change.
@@ -251,15 +243,4 @@ func minuteOf(t time.Time) int64 {
 // minuteKey orders minutes before 1970 first.
 func minuteKey(kind byte, minute int64) []byte {
 	return ordinal([]byte{kind}, uint64(minute)^1<<63)
-}
-
-func readTally(value []byte) (t Tally, err error) {
-	if len(value) != tallySlots*8 {
-		return t, fmt.Errorf("projections: tally of %d bytes", len(value))
-	}
-	slot := func(i int) uint64 { return binary.BigEndian.Uint64(value[i*8:]) }
-	return Tally{
-		Allow: slot(slotAllow), Hold: slot(slotHold), Discard: slot(slotDiscard),
-		Unknown: slot(slotUnknown), Fallback: slot(slotFallback),
-	}, nil
 }

@@ -99,10 +99,6 @@ func embedTexts(e Embedder, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// Embedded names the embedder whose vectors the document holds, "" if it has
-// none.
-func (d Document) Embedded() string { return d.EmbeddedBy() }
-
 // unit returns v at length one, or all zeros if it has no direction.
 func unit(v []float32) []float32 {
 	var square float64

@@ -83,7 +83,7 @@ func TestAnotherEmbedderIsEmbeddedAnew(t *testing.T) {
 	if err != nil || calls.Load() == 0 || ix.Embedder() != "counting@two" {
 		t.Errorf("%d calls, %v", calls.Load(), err)
 	}
-	if doc, _ := ix.Document("GO-ERR-001"); doc.Embedded() != "counting@two" {
+	if doc, _ := ix.Document("GO-ERR-001"); doc.EmbeddedBy() != "counting@two" {
 		t.Errorf("embedded by %q", doc.Embedded())
 	}
 	if docs[0].Embedded() != "counting@one" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -96,7 +97,7 @@ func (s *Server) Cut() (c *Cut, err error) {
 		if !ok || !okAfter {
 			return nil, fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
 		}
-		if sameMarks(before, after) {
+		if maps.Equal(before.Streams, after.Streams) {
 			return newCut(after, parts, held)
 		}
 		_ = os.RemoveAll(links) // Windows leaves those of open files: they go with the cut

@@ -112,23 +112,11 @@ func (s *Server) keepMarks() {
 		case <-s.stopping:
 			return
 		case <-ticker.C:
-			if now, ok := s.ends(); ok && !sameMarks(now, last) && noteMarks(s, now) {
+			if now, ok := s.ends(); ok && !maps.Equal(now.Streams, last.Streams) && noteMarks(s, now) {
 				last = now
 			}
 		}
 	}
-}
-
-func sameMarks(a, b marks) bool {
-	if len(a.Streams) != len(b.Streams) {
-		return false
-	}
-	for name, m := range a.Streams {
-		if other, ok := b.Streams[name]; !ok || other != m {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *Server) mark() {

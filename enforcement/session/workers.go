@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
@@ -25,11 +27,7 @@ func (s *Sessions) Link(parent, child string) {
 func (s *Sessions) Linked(parent string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var children []string
-	for child := range s.workers[parent] {
-		children = append(children, child)
-	}
-	return children
+	return slices.Collect(maps.Keys(s.workers[parent]))
 }
 
 // leftByWorkers gathers what the linked sessions of an orchestrator left: the

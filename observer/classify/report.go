@@ -1,14 +1,10 @@
 package classify
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
 )
-
-// WriteJSON writes the report as one JSON object.
-func (r Report) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
 // WriteTable writes the report for a person.
 func (r Report) WriteTable(w io.Writer) error {

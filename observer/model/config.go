@@ -66,14 +66,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: the address %q is no http or https URL of an API", ErrConfig, c.BaseURL)
 	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/") + "/"
-	orDefault(&c.Timeout, 2*time.Minute)
-	orDefault(&c.Stall, 30*time.Second)
-	orDefault(&c.RetryWait, 500*time.Millisecond)
-	orDefault(&c.BreakFor, 30*time.Second)
-	orDefault(&c.Retries, 2)
-	orDefault(&c.MaxTokens, 4096)
-	orDefault(&c.MaxBytes, 16<<20)
-	orDefault(&c.BreakAfter, 5)
+	c.Timeout = cmp.Or(c.Timeout, 2*time.Minute)
+	c.Stall = cmp.Or(c.Stall, 30*time.Second)
+	c.RetryWait = cmp.Or(c.RetryWait, 500*time.Millisecond)
+	c.BreakFor = cmp.Or(c.BreakFor, 30*time.Second)
+	c.Retries = cmp.Or(c.Retries, 2)
+	c.MaxTokens = cmp.Or(c.MaxTokens, 4096)
+	c.MaxBytes = cmp.Or(c.MaxBytes, 16<<20)
+	c.BreakAfter = cmp.Or(c.BreakAfter, 5)
 	if c.Timeout < 0 || c.Stall < 0 || c.RetryWait < 0 || c.BreakFor < 0 || c.MaxTokens < 0 || c.MaxBytes < 0 || c.BreakAfter < 0 {
 		return c, fmt.Errorf("%w: a bound is negative", ErrConfig)
 	}
@@ -81,11 +81,4 @@ func (c Config) withDefaults() (Config, error) {
 		c.Transport = http.DefaultTransport.(*http.Transport).Clone()
 	}
 	return c, nil
-}
-
-func orDefault[T comparable](value *T, standard T) {
-	var zero T
-	if *value == zero {
-		*value = standard
-	}
 }

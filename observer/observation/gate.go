@@ -39,7 +39,6 @@ const (
 	fallbackConfidence = 0.35
 	defaultConfidence  = 0.65
 	defaultReason      = "classified"
-	inheritedReason    = "inherited"
 	maxReason          = 120 // code points
 )
 
@@ -77,27 +76,6 @@ func Gate(input []byte) Gated {
 	default:
 		return a.gated(strings.TrimSpace(rest))
 	}
-}
-
-// GateNarrative gates a narrative, the summary of some facts. Without an
-// annotation of its own it has the strictest verdict of its facts, as sure as
-// the surest fact with that verdict, and is no fallback; without facts either,
-// it is gated as any observation.
-func GateNarrative(input []byte, facts []Gated) Gated {
-	g := Gate(input)
-	if !g.Fallback || g.Reason != MissingAnnotation || len(facts) == 0 {
-		return g
-	}
-	inherited := Gated{Text: g.Text, Verdict: Allow, Reason: inheritedReason}
-	for _, fact := range facts {
-		switch was, is := strictness(inherited.Verdict), strictness(fact.Verdict); {
-		case is > was:
-			inherited.Verdict, inherited.Confidence = fact.Verdict, fact.Confidence
-		case is == was:
-			inherited.Confidence = max(inherited.Confidence, fact.Confidence)
-		}
-	}
-	return inherited
 }
 
 // Record gates an observation and returns the event that stores it. The event

@@ -59,38 +59,6 @@ func TestEmptyObservations(t *testing.T) {
 	}
 }
 
-func TestNarratives(t *testing.T) {
-	fact := func(verdict string, confidence float64) Gated {
-		return Gated{Text: "fact", Verdict: verdict, Confidence: confidence}
-	}
-	inherits := func(verdict string, confidence float64) Gated {
-		return Gated{Text: "- story", Verdict: verdict, Reason: "inherited", Confidence: confidence}
-	}
-	for _, c := range []struct {
-		name  string
-		input string
-		facts []Gated
-		want  Gated
-	}{
-		{"no facts", "- story", nil, missing("- story")},
-		{"allows", " - story\n", []Gated{fact(Allow, 0.2), fact(Allow, 0.9), fact(Allow, 0.5)}, inherits("allow", 0.9)},
-		{"hold among allows", "- story", []Gated{fact(Allow, 0.9), fact(Hold, 0.3), fact(Allow, 1)}, inherits("hold", 0.3)},
-		{"discard before hold", "- story", []Gated{fact(Discard, 0.4), fact(Hold, 0.8)}, inherits("discard", 0.4)},
-		{"discard after hold", "- story", []Gated{fact(Hold, 0.8), fact(Discard, 0.4), fact(Discard, 0.1)}, inherits("discard", 0.4)},
-		{"a fact that fell back", "- story", []Gated{missing("fact")}, inherits("allow", 0.35)},
-		{"its own annotation", "[gate=allow] story", []Gated{fact(Discard, 1)}, good("story", "allow")},
-		{"a broken annotation", "[gate=allow story", []Gated{fact(Discard, 1)}, broken("[gate=allow story")},
-		{"an unknown verdict", "[gate=ok] story", []Gated{fact(Discard, 1)}, failed("story", "unknown_verdict")},
-		{"nothing", "-", []Gated{fact(Discard, 1)}, failed("-", "empty_observation")},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := GateNarrative([]byte(c.input), c.facts); got != c.want {
-				t.Errorf("got  %+v\nwant %+v", got, c.want)
-			}
-		})
-	}
-}
-
 func TestRecord(t *testing.T) {
 	input := []byte(" 🔴 [gate=hold conf=80% category=c reason=r] x\xFF ")
 	want := schemas.ObservationRecorded{

@@ -114,13 +114,13 @@ func TestTheTreeIsThatOfRFC6962(t *testing.T) {
 	})
 	var edge evidence.Frontier
 	for i, r := range records {
-		leaf := evidence.AppendLeaf(nil, r.Message)
-		more, err := tlog.StoredHashes(int64(i), leaf, own)
+		leaf := new(evidence.Hasher).Leaf(r.Message)
+		more, err := tlog.StoredHashesForRecordHash(int64(i), leaf, own)
 		if err != nil {
 			t.Fatal(err)
 		}
 		stored = append(stored, more...)
-		edge.Add(new(evidence.Hasher).Leaf(r.Message))
+		edge.Add(leaf)
 		if i%97 != 0 && i != n-1 && i != 255 && i != 256 {
 			continue
 		}

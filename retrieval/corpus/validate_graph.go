@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -144,7 +145,7 @@ func components(next map[string][]string) [][]string {
 		stack, onStack[id] = append(stack, id), true
 		return frame{id: id}
 	}
-	for _, root := range sortedIDs(next) {
+	for _, root := range slices.Sorted(maps.Keys(next)) {
 		if index[root] > 0 {
 			continue
 		}
@@ -179,15 +180,6 @@ func components(next map[string][]string) [][]string {
 	}
 	slices.SortFunc(out, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
 	return out
-}
-
-func sortedIDs(next map[string][]string) []string {
-	ids := make([]string, 0, len(next))
-	for id := range next {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // wayAround is the shortest way within a group from its lowest id back to it,

@@ -60,11 +60,6 @@ type Similar struct {
 	Cosine float64 `json:"cosine"`
 }
 
-// Passed says whether a check found nothing.
-func (f Finding) Passed(c Check) bool {
-	return !slices.ContainsFunc(f.Reasons, func(r Reason) bool { return r.Check == c })
-}
-
 // Texts are the reasons as an event keeps them: "check: text".
 func (f Finding) Texts() []string {
 	var texts []string

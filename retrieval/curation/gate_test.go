@@ -176,3 +176,8 @@ func TestIncomplete(t *testing.T) {
 		}
 	}
 }
+
+// Passed says whether a check found nothing.
+func (f Finding) Passed(c Check) bool {
+	return !slices.ContainsFunc(f.Reasons, func(r Reason) bool { return r.Check == c })
+}

@@ -566,3 +566,11 @@ func TestAWorktreeHasTheExclusionsOfItsRepository(t *testing.T) {
 		})
 	}
 }
+
+// Documents lists the documents by path.
+func (s *Snapshot) Documents() []*Info {
+	all := make([]*Info, 0, s.Len())
+	s.docs.each(func(_ string, i *Info) { all = append(all, i) })
+	slices.SortFunc(all, func(a, b *Info) int { return strings.Compare(a.Path, b.Path) })
+	return all
+}

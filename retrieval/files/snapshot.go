@@ -75,14 +75,6 @@ func (s *Snapshot) Document(path string) (*Info, bool) {
 	return i, i != nil
 }
 
-// Documents lists the documents by path.
-func (s *Snapshot) Documents() []*Info {
-	all := make([]*Info, 0, s.Len())
-	s.docs.each(func(_ string, i *Info) { all = append(all, i) })
-	slices.SortFunc(all, func(a, b *Info) int { return strings.Compare(a.Path, b.Path) })
-	return all
-}
-
 // References are the files that a file mentions, sorted.
 func (s *Snapshot) References(path string) []string { return s.relations.resolve().of[path].references }
 

@@ -2,7 +2,7 @@
 // Bleve's parts, and a flat, immutable BM25F index over weighted fields.
 //
 // Guarantees: the analyser is the same for documents and queries; an [Index]
-// never changes after [New] and may be searched from any number of goroutines;
+// never changes after [Collect] and may be searched from any number of goroutines;
 // the same documents in the same order give the same scores in every process;
 // any bytes are a valid query. A filter is applied while the best candidates
 // are chosen, so it never starves them. The scores are those of textbook BM25F

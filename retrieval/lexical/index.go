@@ -53,11 +53,6 @@ func (Unpaired) Pairs(int) Pairs { return "" }
 // Aside is none.
 func (Unpaired) Aside(int) bool { return false }
 
-// New indexes documents without pairs; a document's number is its place in docs.
-func New(docs []Fields) *Index {
-	return Collect(len(docs), Unpaired(func(doc int, into *Fields) { *into = docs[doc] }), nil, nil)
-}
-
 // Collect indexes n documents, which are read one after the other. Where
 // previous is given, kept names the document of that index which had the same
 // fields and pairs, −1 for none: it is not read. What is searched does not depend

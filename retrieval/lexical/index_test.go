@@ -95,7 +95,7 @@ func averageOf(docs []Fields, field int) float64 {
 func TestScoresAreTextbookBM25(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
 	docs := randomDocuments(r, 150)
-	ix := New(docs)
+	ix := indexed(docs)
 	for range 60 {
 		query := sentence(r, 10) + " unseen"
 		want := textbook(docs, query)
@@ -120,7 +120,7 @@ func TestScoresAreTextbookBM25(t *testing.T) {
 
 // What a text says again ranks, and proves nothing.
 func TestRepeatedTermsRankAndProveNothing(t *testing.T) {
-	ix := New([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache store")}})
+	ix := indexed([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache store")}})
 	once, again := ix.Resolve("mutex cache", 0), ix.Resolve("mutex cache mutex", 0)
 	if ratio := again.Score(0) / once.Score(0); math.Abs(ratio-1.8) > 1e-12 {
 		t.Errorf("twice counts %v, want 1.8", ratio)
@@ -143,7 +143,7 @@ func TestOneFieldIsPlainBM25(t *testing.T) {
 		{Statement: CountTerms("mutex cache")},
 		{Statement: CountTerms("cache cache cache cache")},
 	}
-	ix := New(docs)
+	ix := indexed(docs)
 	got := ix.Search(ix.Resolve("mutex", 0), 10, nil)
 	idf := math.Log(1 + 1.5/2.5)
 	want := []Match{
@@ -170,7 +170,7 @@ func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 			admitted[i] = r.Intn(10) < 3
 		}
 		query := sentence(r, 6)
-		ix := New(docs)
+		ix := indexed(docs)
 		got := ix.Search(ix.Resolve(query, 0), k, func(doc int32) bool { return admitted[doc] })
 		var want []Match
 		for doc, score := range textbook(docs, query) {
@@ -198,7 +198,7 @@ func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 
 func TestExplainAddsUp(t *testing.T) {
 	docs := randomDocuments(rand.New(rand.NewSource(3)), 50)
-	ix := New(docs)
+	ix := indexed(docs)
 	q := ix.Resolve("mutex lock cache deadline", 0)
 	for _, m := range ix.Search(q, 50, nil) {
 		var sum float64
@@ -217,7 +217,7 @@ func coverage(q Query, doc int32) float64 {
 }
 
 func TestCoverage(t *testing.T) {
-	ix := New([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache")}})
+	ix := indexed([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache")}})
 	if got := coverage(ix.Resolve("mutex cache", 0), 0); got != 0.5 {
 		t.Errorf("one of two words of equal weight covers %.3f", got)
 	}
@@ -240,7 +240,7 @@ func TestLongQueriesKeepTheRarestTerms(t *testing.T) {
 		docs = append(docs, Fields{Statement: CountTerms("common " + word)})
 		query = append(query, word)
 	}
-	ix := New(docs)
+	ix := indexed(docs)
 	q := ix.Resolve("common "+strings.Join(query, " "), 0)
 	if q.Known() != 301 || len(q.terms) != maxQueryTerms {
 		t.Fatalf("known %d, kept %d", q.Known(), len(q.terms))
@@ -253,8 +253,13 @@ func TestLongQueriesKeepTheRarestTerms(t *testing.T) {
 }
 
 func TestEmptyIndex(t *testing.T) {
-	ix := New(nil)
+	ix := indexed(nil)
 	if got := ix.Search(ix.Resolve("anything", 0), 5, nil); got != nil {
 		t.Errorf("got %v", got)
 	}
+}
+
+// indexed indexes documents without pairs.
+func indexed(docs []Fields) *Index {
+	return Collect(len(docs), Unpaired(func(doc int, into *Fields) { *into = docs[doc] }), nil, nil)
 }

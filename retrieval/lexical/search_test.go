@@ -47,7 +47,7 @@ func TestATellingWordRanksAndProvesNothing(t *testing.T) {
 	var docs [2]Fields
 	docs[0][Statement] = CountTerms("sync the file after the commit")
 	docs[1][Statement] = CountTerms("sync the file before the commit")
-	ix := New(docs[:])
+	ix := indexed(docs[:])
 	q, bare := ix.Resolve("what before a commit", 0), ix.Resolve("commit", 0)
 	got := ix.Search(q, 2, nil)
 	if len(got) != 2 || got[0].Doc != 1 || got[0].Score <= got[1].Score {

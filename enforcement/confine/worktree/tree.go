@@ -34,9 +34,6 @@ const (
 type TreeOptions struct {
 	// Root is the work tree, absolute.
 	Root string
-	// Ignore lists patterns, in the form of a .gitignore file's lines, of what
-	// is left out besides what the tree's own .gitignore files name.
-	Ignore []string
 	// Keep lists paths relative to Root that are looked at although they are
 	// ignored: the plan's and the findings files. Protected paths always are.
 	Keep []string
@@ -67,7 +64,6 @@ type Tree struct {
 	indexAt stamp // of git's index file
 	ignore  *ignoring
 	hashes  map[string]oid
-	extra   *gitignore.File
 }
 
 // stamp is what the file system says about a file.
@@ -124,7 +120,7 @@ type oid [sha1.Size]byte
 // none, decided about files that are as they were is taken from it, where git knows and
 // ignores the same.
 func ReadTree(o TreeOptions, earlier *Tree) (*Tree, error) {
-	t := &Tree{options: o, hashes: map[string]oid{}, extra: gitignore.Parse(strings.Join(o.Ignore, "\n"))}
+	t := &Tree{options: o, hashes: map[string]oid{}}
 	t.know(earlier)
 	if earlier != nil && (t.indexAt != earlier.indexAt || !reflect.DeepEqual(t.ignore.base, earlier.ignore.base)) {
 		earlier = nil
@@ -147,7 +143,7 @@ func (t *Tree) Of(root string) bool { return t != nil && t.options.Root == root 
 func (t *Tree) know(earlier *Tree) {
 	dir := gitDir(t.options.Root)
 	t.indexAt, _ = stampOf(filepath.Join(dir, "index"))
-	exclude := gitignore.Files{t.extra, readExclude(dir)}
+	exclude := gitignore.Files{readExclude(dir)}
 	if earlier != nil && t.indexAt == earlier.indexAt {
 		t.index = earlier.index
 		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude, rules: map[string]*gitignore.File{}}
@@ -205,7 +201,7 @@ func (t *Tree) Linked() (file string) {
 // next comparison. What is ignored is decided as it was: a command cannot hide
 // a file by ignoring it.
 func (t *Tree) Changes() ([]Change, *Tree, error) {
-	now := &Tree{options: t.options, index: t.index, ignore: t.ignore.frozen(), hashes: map[string]oid{}, extra: t.extra}
+	now := &Tree{options: t.options, index: t.index, ignore: t.ignore.frozen(), hashes: map[string]oid{}}
 	if err := now.read(t); err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +215,7 @@ func (t *Tree) Changes() ([]Change, *Tree, error) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	next := &Tree{options: t.options, folders: now.folders, size: now.size, hashes: map[string]oid{}, extra: t.extra}
+	next := &Tree{options: t.options, folders: now.folders, size: now.size, hashes: map[string]oid{}}
 	next.know(t)
 	next.ignore.rules = t.ignore.rules
 	switch {

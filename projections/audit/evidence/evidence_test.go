@@ -44,14 +44,14 @@ func TestTheLeafIsWhatItIsSaidToBe(t *testing.T) {
 		Body:    []byte(`{}`),
 	}
 	want := "writ.leaf.v1\n" + "\x1bwrit.session.s.tool.decided" + "\x03" + "\x01a\x012" + "\x01a\x011" + "\x07ce-type\x0ctool.decided" + "\x02{}"
-	if got := string(AppendLeaf(nil, m)); got != want {
+	if got := string(new(Hasher).appendLeaf(nil, m)); got != want {
 		t.Errorf("the leaf is\n%q, not\n%q", got, want)
 	}
 	if got := new(Hasher).Leaf(m); got != tlog.RecordHash([]byte(want)) {
 		t.Error("its hash is not that of RFC 6962")
 	}
 	m.Header, m.Block = nil, []byte("NATS/1.0\r\nce-type: tool.decided\r\nNats-Expected-Stream: WRIT_SESSIONS\r\na:2\r\na: 1\r\n\r\n")
-	if got := string(AppendLeaf(nil, m)); got != want {
+	if got := string(new(Hasher).appendLeaf(nil, m)); got != want {
 		t.Errorf("with an unparsed header the leaf is\n%q", got)
 	}
 }
@@ -313,7 +313,7 @@ func TestProofs(t *testing.T) {
 		return out, nil
 	})
 	for i, r := range k.records {
-		more, err := tlog.StoredHashes(int64(i), AppendLeaf(nil, r.Message), reader)
+		more, err := tlog.StoredHashesForRecordHash(int64(i), new(Hasher).Leaf(r.Message), reader)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,13 +17,6 @@ type Hash = tlog.Hash
 // header is one header of a message.
 type header struct{ name, value string }
 
-// AppendLeaf appends the leaf that stands for a message, as the package comment
-// states it.
-func AppendLeaf(to []byte, m schemas.Message) []byte {
-	var h Hasher
-	return h.appendLeaf(to, m)
-}
-
 // Hasher turns messages into leaf hashes and keeps room for that. It is not
 // safe for concurrent use.
 type Hasher struct {
@@ -44,6 +37,8 @@ func (h *Hasher) Leaf(m schemas.Message) Hash {
 // as large as most messages.
 const keptRoom = 1 << 20
 
+// appendLeaf appends the leaf that stands for a message, as the package comment
+// states it.
 func (h *Hasher) appendLeaf(to []byte, m schemas.Message) []byte {
 	h.headers = h.headers[:0]
 	for name, value := range m.Headers() {

@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"maps"
 	"math"
 	"slices"
 )
@@ -37,11 +38,8 @@ func Measure(ranking []string, relevant Grades) (m Measures) {
 			gain += grade / math.Log2(float64(i)+2)
 		}
 	}
-	var grades []float64
-	for _, g := range relevant {
-		grades = append(grades, g)
-	}
-	slices.SortFunc(grades, func(a, b float64) int { return -cmpFloat(a, b) })
+	grades := slices.Sorted(maps.Values(relevant))
+	slices.Reverse(grades)
 	ideal := 0.0
 	for i, g := range grades[:min(10, len(grades))] {
 		ideal += g / math.Log2(float64(i)+2)
@@ -49,16 +47,6 @@ func Measure(ranking []string, relevant Grades) (m Measures) {
 	m[0] = gain / ideal
 	m[2], m[3] = found10/float64(len(relevant)), found/float64(len(relevant))
 	return m
-}
-
-func cmpFloat(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func indicator(b bool) float64 {

@@ -16,12 +16,8 @@ const BlockBytes = 64
 type Block struct {
 	Letter     uint64 // a to z and A to Z
 	Number     uint64 // 0 to 9
-	Blank      uint64 // white space within a line: blank, tab, form feed and vertical tab
-	Space      uint64 // of Blank, U+0020
-	End        uint64 // of a line: carriage return and line feed
 	Wide       uint64 // a byte of a character of several, or one that is not UTF-8
 	Underscore uint64
-	Apostrophe uint64
 }
 
 // Read looks at the text from a place on. Beyond the end of the text there are
@@ -37,16 +33,13 @@ func (b *Block) Read(text string, at int) {
 }
 
 // The kinds of a byte are in the bytes of a number, one for each field of a
-// block, so that eight of these make the eight bits of all fields at once.
+// block, so that eight of these make eight bits of all fields at once. Between
+// two of them is room for as many bits again.
 const (
-	letter = 1 << (8 * iota)
-	number
-	blank
-	end
-	wide
-	underscore
-	apostrophe
-	space
+	letter     = 1
+	number     = 1 << 8
+	wide       = 1 << 32
+	underscore = 1 << 40
 )
 
 var kinds = func() (of [256]uint64) {
@@ -58,16 +51,8 @@ var kinds = func() (of [256]uint64) {
 			of[b] = letter
 		case '0' <= c && c <= '9':
 			of[b] = number
-		case c == ' ':
-			of[b] = blank | space
-		case c == '\t', c == '\v', c == '\f':
-			of[b] = blank
-		case c == '\n', c == '\r':
-			of[b] = end
 		case c == '_':
 			of[b] = underscore
-		case c == '\'':
-			of[b] = apostrophe
 		}
 	}
 	return of
@@ -79,23 +64,18 @@ func eight(s string) uint64 {
 	return kinds[s[0]] | kinds[s[1]]<<1 | kinds[s[2]]<<2 | kinds[s[3]]<<3 | kinds[s[4]]<<4 | kinds[s[5]]<<5 | kinds[s[6]]<<6 | kinds[s[7]]<<7
 }
 
-// read gathers the bytes of each kind: it transposes a square of eight by eight
-// bytes, first within pairs of rows, then within fours and eights.
+// read gathers the bytes of each kind: it transposes the rows, first within
+// pairs of them, then within fours and eights.
 func (b *Block) read(s string) {
 	_ = s[BlockBytes-1]
 	r0, r1, r2, r3 := eight(s[0:8]), eight(s[8:16]), eight(s[16:24]), eight(s[24:32])
 	r4, r5, r6, r7 := eight(s[32:40]), eight(s[40:48]), eight(s[48:56]), eight(s[56:64])
-	const one, two, four = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF, 0x00000000FFFFFFFF
+	const one, four = 0x00FF00FF00FF00FF, 0x00000000FFFFFFFF
 	r0, r1 = r0&one|r1&one<<8, r0>>8&one|r1&^one
 	r2, r3 = r2&one|r3&one<<8, r2>>8&one|r3&^one
 	r4, r5 = r4&one|r5&one<<8, r4>>8&one|r5&^one
 	r6, r7 = r6&one|r7&one<<8, r6>>8&one|r7&^one
-	r0, r2 = r0&two|r2&two<<16, r0>>16&two|r2&^two
-	r1, r3 = r1&two|r3&two<<16, r1>>16&two|r3&^two
-	r4, r6 = r4&two|r6&two<<16, r4>>16&two|r6&^two
-	r5, r7 = r5&two|r7&two<<16, r5>>16&two|r7&^two
+	r0, r1, r4, r5 = r0|r2<<16, r1|r3<<16, r4|r6<<16, r5|r7<<16
 	b.Letter, b.Wide = r0&four|r4<<32, r0>>32|r4&^four
 	b.Number, b.Underscore = r1&four|r5<<32, r1>>32|r5&^four
-	b.Blank, b.Apostrophe = r2&four|r6<<32, r2>>32|r6&^four
-	b.End, b.Space = r3&four|r7<<32, r3>>32|r7&^four
 }

@@ -14,12 +14,8 @@ func slow(text string) (b Block) {
 		for set, has := range map[*uint64]bool{
 			&b.Letter:     strings.IndexByte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", text[i]) >= 0,
 			&b.Number:     strings.IndexByte("0123456789", text[i]) >= 0,
-			&b.Blank:      strings.IndexByte(" \t\v\f", text[i]) >= 0,
-			&b.Space:      text[i] == ' ',
-			&b.End:        strings.IndexByte("\r\n", text[i]) >= 0,
 			&b.Wide:       text[i] >= 0x80,
 			&b.Underscore: text[i] == '_',
-			&b.Apostrophe: text[i] == '\'',
 		} {
 			if has {
 				*set |= bit

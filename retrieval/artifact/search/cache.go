@@ -28,12 +28,10 @@ const (
 type Cache struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	index    *Index
-	answers  *recent[Answer]
-	vectors  *recent[[]float32]
-	hits     int
-	searches int
+	mu      sync.Mutex
+	index   *Index
+	answers *recent[Answer]
+	vectors *recent[[]float32]
 }
 
 // NewCache returns an empty cache that takes the time from now.
@@ -83,19 +81,7 @@ func (c *Cache) answer(ix *Index, key string) (Answer, bool) {
 	if c.index != ix {
 		c.drop(ix)
 	}
-	c.searches++
-	a, ok := c.answers.get(key, c.now())
-	if ok {
-		c.hits++
-	}
-	return a, ok
-}
-
-// Counts are how many searches there were, and how many of them were remembered.
-func (c *Cache) Counts() (searches, hits int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.searches, c.hits
+	return c.answers.get(key, c.now())
 }
 
 // embed is the index's embedder with a memory; a nil cache has none.

@@ -121,23 +121,7 @@ func encodeVector(v []float32) []byte {
 	return out
 }
 
-// Stale says what is wrong with the list in the program, "" if it holds these
-// texts and no others.
-func Stale(texts []string) string {
-	e, err := Default()
-	if err != nil {
-		return err.Error()
-	}
-	seen := map[string]bool{}
-	for _, text := range texts {
-		if seen[digestOf(text)] = true; !e.Known(text) {
-			return fmt.Sprintf("it lacks %.80q", text)
-		}
-	}
-	if n := len(e.known.digests) / digestBytes; n != len(seen) {
-		return fmt.Sprintf("it holds %d texts, of which %d are in use", n, len(seen))
-	}
-	return ""
-}
+// Texts is how many texts have their vectors in the program.
+func (e *Embedder) Texts() int { return len(e.known.digests) / digestBytes }
 
 var _ embed.Embedder = (*Embedder)(nil)

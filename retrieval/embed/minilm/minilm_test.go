@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"strings"
 	"testing"
 )
 
@@ -98,9 +97,6 @@ func TestListsOfVectors(t *testing.T) {
 	}
 	if _, err := readKnown(string(bytes.TrimSuffix(raw, raw[len(raw)-1:])), e.Name()); err == nil {
 		t.Error("half a vector is taken")
-	}
-	if !strings.Contains(Stale([]string{"c"}), "lacks") {
-		t.Error("a missing text is not named")
 	}
 }
 

@@ -46,12 +46,10 @@ const longestWait = 30 * time.Second
 
 // Options describe an endpoint. All but URL and Model have defaults.
 type Options struct {
-	URL   string // the base, such as http://127.0.0.1:8080/v1; /embeddings is added
-	Model string // as the endpoint calls it
-	Key   string // sent as a bearer token; may be empty
-	Dim   int    // that every vector must have; 0 is whatever the first has
-	// AskDim sends Dim along: some models shorten their vectors on request.
-	AskDim   bool
+	URL      string        // the base, such as http://127.0.0.1:8080/v1; /embeddings is added
+	Model    string        // as the endpoint calls it
+	Key      string        // sent as a bearer token; may be empty
+	Dim      int           // that every vector must have; 0 is whatever the first has
 	Timeout  time.Duration // of one attempt
 	Attempts int           // for failures that may pass: no connection, no answer, 408, 429 and 5xx
 	Backoff  time.Duration // before the second attempt; doubles each time
@@ -87,7 +85,7 @@ func New(opt Options) (*Client, error) {
 		return nil, fmt.Errorf("%w: the address must begin with http:// or https:// and name a host", ErrOptions)
 	case opt.Model == "":
 		return nil, fmt.Errorf("%w: no model is named", ErrOptions)
-	case opt.Dim < 0 || opt.AskDim && opt.Dim == 0:
+	case opt.Dim < 0:
 		return nil, fmt.Errorf("%w: %d dimensions", ErrOptions, opt.Dim)
 	case opt.Timeout < 0 || opt.Attempts < 0 || opt.Backoff < 0 || opt.Batch < 0 || opt.MaxText < 0:
 		return nil, fmt.Errorf("%w: a negative limit", ErrOptions)
@@ -102,12 +100,12 @@ func New(opt Options) (*Client, error) {
 }
 
 func setDefaults(opt *Options) {
-	defaultTo(&opt.Timeout, DefaultTimeout)
-	defaultTo(&opt.Attempts, DefaultAttempts)
-	defaultTo(&opt.Backoff, DefaultBackoff)
-	defaultTo(&opt.Cooldown, DefaultCooldown)
-	defaultTo(&opt.Batch, DefaultBatch)
-	defaultTo(&opt.MaxText, DefaultMaxText)
+	opt.Timeout = cmp.Or(opt.Timeout, DefaultTimeout)
+	opt.Attempts = cmp.Or(opt.Attempts, DefaultAttempts)
+	opt.Backoff = cmp.Or(opt.Backoff, DefaultBackoff)
+	opt.Cooldown = cmp.Or(opt.Cooldown, DefaultCooldown)
+	opt.Batch = cmp.Or(opt.Batch, DefaultBatch)
+	opt.MaxText = cmp.Or(opt.MaxText, DefaultMaxText)
 	if opt.Client == nil {
 		opt.Client = &http.Client{}
 	}
@@ -120,13 +118,6 @@ func setDefaults(opt *Options) {
 	}
 	if opt.Wait == nil {
 		opt.Wait = wait
-	}
-}
-
-func defaultTo[T comparable](value *T, standard T) {
-	var zero T
-	if *value == zero {
-		*value = standard
 	}
 }
 

@@ -113,7 +113,7 @@ func start(t *testing.T, opt Options, steps ...http.HandlerFunc) (*Client, *scri
 }
 
 func TestBatchesKeepTheirOrder(t *testing.T) {
-	c, s, _ := start(t, Options{Batch: 2, Key: "secret", Dim: 4, AskDim: true}, vectors(4))
+	c, s, _ := start(t, Options{Batch: 2, Key: "secret", Dim: 4}, vectors(4))
 	texts := []string{"a", "", "bbb", " \n", "ccccc", "d"}
 	got, err := c.EmbedBatch(context.Background(), texts)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestBatchesKeepTheirOrder(t *testing.T) {
 		}
 	}
 	if s.requests() != 2 || len(s.seen[0].Input) != 2 || s.seen[1].Input[0] != "ccccc" || s.seen[0].Model != "m" ||
-		s.seen[0].Format != "float" || s.seen[0].Dim != 4 || s.heads[0].Get("Authorization") != "Bearer secret" {
+		s.seen[0].Format != "float" || s.heads[0].Get("Authorization") != "Bearer secret" {
 		t.Errorf("requests %+v with %v", s.seen, s.heads)
 	}
 	if !strings.HasPrefix(c.Name(), "http:m@127.0.0.1:") || !strings.HasSuffix(c.Name(), "/4") || strings.Contains(c.Name(), "secret") {
@@ -305,7 +305,6 @@ func TestOptions(t *testing.T) {
 		{URL: "http://a b:hunter2@c", Model: "m"},
 		{URL: "http:///v1", Model: "m"},
 		{URL: "http://h", Model: "m", Dim: -1},
-		{URL: "http://h", Model: "m", AskDim: true},
 		{URL: "http://h", Model: "m", Attempts: -1},
 		{URL: "http://h", Model: "m", Timeout: -1},
 	} {

@@ -20,7 +20,6 @@ type request struct {
 	Model  string   `json:"model"`
 	Input  []string `json:"input"`
 	Format string   `json:"encoding_format"`
-	Dim    int      `json:"dimensions,omitempty"`
 }
 
 // answer is what comes back.
@@ -33,11 +32,7 @@ type answer struct {
 
 // try sends one batch, again after failures that may pass.
 func (c *Client) try(ctx context.Context, texts []string) ([][]float32, error) {
-	ask := request{Model: c.opt.Model, Input: texts, Format: "float"}
-	if c.opt.AskDim {
-		ask.Dim = c.opt.Dim
-	}
-	body, err := json.Marshal(ask)
+	body, err := json.Marshal(request{Model: c.opt.Model, Input: texts, Format: "float"})
 	if err != nil {
 		return nil, fmt.Errorf("openai: encode %d texts: %w", len(texts), err)
 	}

@@ -23,7 +23,7 @@ func wordIndex(docs []train.Document) func(string) []train.Scored {
 	for i, d := range docs {
 		fields[i] = lexical.Fields{lexical.Name: lexical.CountTerms(d.Title), lexical.Statement: lexical.CountTerms(d.Body)}
 	}
-	ix := lexical.New(fields)
+	ix := lexical.Collect(len(fields), lexical.Unpaired(func(doc int, into *lexical.Fields) { *into = fields[doc] }), nil, nil)
 	return func(query string) []train.Scored {
 		var list []train.Scored
 		for _, m := range ix.Search(ix.Resolve(query, 0), len(docs), nil) {
