@@ -34,14 +34,15 @@ func (d *drafts[T]) begin() {
 }
 
 // goOn starts another batch of the same view. Documents that the batch before
-// did not touch go first.
+// did not touch go first, and no more of them than are too many.
 func (d *drafts[T]) goOn() {
-	if d.size > draftsKeep {
-		for key, one := range d.kept {
-			if one.round != d.round {
-				d.size -= one.size
-				delete(d.kept, key)
-			}
+	for key, one := range d.kept {
+		if d.size <= draftsKeep {
+			break
+		}
+		if one.round != d.round {
+			d.size -= one.size
+			delete(d.kept, key)
 		}
 	}
 	if d.size > draftsKeep {

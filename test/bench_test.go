@@ -462,13 +462,32 @@ func (w *bench) loads(load func(*nats.Conn)) programs.Daemon {
 	}
 	load(nc)
 	nc.Close()
+	w.settle()
+	return endpoint
+}
+
+// settle returns once all views are at the end of the log.
+func (w *bench) settle() {
+	w.b.Helper()
 	for lagging := true; lagging; {
 		lagging = false
 		for _, v := range w.status().Views {
 			lagging = lagging || v.Lag > 0
 		}
 	}
-	return endpoint
+}
+
+// settleRules returns once the shipped rules, which a first start brings in, are there
+// and in all views: they are no part of what is measured.
+func (w *bench) settleRules() {
+	w.b.Helper()
+	for range patience {
+		if w.command("", "query", "retry").Run() == nil {
+			w.settle()
+			return
+		}
+	}
+	w.b.Fatal("the rules are not there")
 }
 
 func (w *bench) status() schemas.Status {

@@ -88,6 +88,7 @@ func BenchmarkDecisions(b *testing.B) {
 	for _, sessions := range []int{100, 1000} {
 		b.Run("sessions="+strconv.Itoa(sessions), func(b *testing.B) {
 			w := newBench(b, "power-loss")
+			w.settleRules()
 			hook, bare := w.connect("hook"), bareLog(b, "power-loss")
 			decide := func(i int) error {
 				_, err := hook.Request(b.Context(), w.request("s-"+strconv.Itoa(i*7919%sessions)))

@@ -74,11 +74,17 @@ type Cache struct {
 	options Options
 
 	mu      sync.Mutex
-	entries map[string]entry
+	entries map[string]*entry
 }
 
 type entry struct {
+	sync.Mutex // held while the project is read, which those who come meanwhile wait for
 	Project
+	as
+}
+
+// as is how a project was found.
+type as struct {
 	read  time.Time
 	trees time.Time // when a work tree was added or removed last
 	mtime time.Time
@@ -93,7 +99,7 @@ const (
 )
 
 // NewCache returns an empty cache.
-func NewCache(o Options) *Cache { return &Cache{options: o, entries: map[string]entry{}} }
+func NewCache(o Options) *Cache { return &Cache{options: o, entries: map[string]*entry{}} }
 
 // Forget makes the next call read every project anew.
 func (c *Cache) Forget() {
@@ -104,29 +110,30 @@ func (c *Cache) Forget() {
 
 // At returns a project's settings and layout.
 func (c *Cache) At(root, home string) Project {
-	at := entry{read: c.options.Now()}
+	is := as{read: c.options.Now()}
 	if info, err := os.Stat(c.options.file(root)); err == nil {
-		at.mtime, at.size = info.ModTime(), info.Size()
+		is.mtime, is.size = info.ModTime(), info.Size()
 	}
 	if info, err := os.Stat(filepath.Join(root, ".git", "worktrees")); err == nil {
-		at.trees = info.ModTime()
+		is.trees = info.ModTime()
 	}
-	key := root + "\x00" + home
 	c.mu.Lock()
-	have, known := c.entries[key]
+	one, known := c.entries[root+"\x00"+home]
+	if !known {
+		if len(c.entries) >= keptProjects {
+			clear(c.entries)
+		}
+		one = &entry{}
+		c.entries[root+"\x00"+home] = one
+	}
 	c.mu.Unlock()
-	if known && have.mtime.Equal(at.mtime) && have.trees.Equal(at.trees) && have.size == at.size && at.read.Sub(have.read) < keptFor {
-		return have.Project
-	}
 	// One project on a disk that does not answer must not hold up the others.
-	at.Project = c.options.Read(root, home)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.entries) >= keptProjects {
-		clear(c.entries)
+	one.Lock()
+	defer one.Unlock()
+	if !one.mtime.Equal(is.mtime) || !one.trees.Equal(is.trees) || one.size != is.size || is.read.Sub(one.read) >= keptFor {
+		one.Project, one.as = c.options.Read(root, home), is
 	}
-	c.entries[key] = at
-	return at.Project
+	return one.Project
 }
 
 // Read reads a project anew.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,6 +64,31 @@ func TestCacheNoticesChangedSettings(t *testing.T) {
 	}
 	if p := c.At(root, "/home/u"); p.Problem == nil || errors.Is(p.Problem, os.ErrNotExist) {
 		t.Errorf("gone settings: %v", p.Problem)
+	}
+}
+
+// TestProjectIsReadOnceForAllWhoAsk: of many calls that find an entry too old, one
+// reads the project, and the others wait for it.
+func TestProjectIsReadOnceForAllWhoAsk(t *testing.T) {
+	const calls = 64
+	root := t.TempDir()
+	var asked, done sync.WaitGroup
+	var loads atomic.Int32
+	asked.Add(calls)
+	c := NewCache(Options{DataDir: t.TempDir(), File: "settings", Now: func() time.Time { asked.Done(); return time.Unix(1000, 0) }, Load: func(string) (Settings, error) {
+		asked.Wait() // until all of them are there
+		loads.Add(1)
+		return Settings{Mode: "work"}, nil
+	}})
+	for range calls {
+		done.Go(func() {
+			if p := c.At(root, "/home/u"); p.Settings.Mode != "work" {
+				t.Errorf("mode %q", p.Settings.Mode)
+			}
+		})
+	}
+	if done.Wait(); loads.Load() != 1 {
+		t.Errorf("%d calls at once read the project %d times", calls, loads.Load())
 	}
 }
 
