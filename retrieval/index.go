@@ -314,8 +314,10 @@ func (ix *Index) Successor(id string) string {
 	return ix.docs[ix.graph.successor[doc]].Rule.ID
 }
 
-// Len is the number of documents, retrievable or not.
-func (ix *Index) Len() int { return len(ix.docs) }
+// Len is the number of documents that no other one supersedes, retrievable or not.
+func (ix *Index) Len() int {
+	return len(slices.DeleteFunc(slices.Clone(ix.graph.successor), func(by int32) bool { return by != none }))
+}
 
 // Document returns a rule's document by id, in any letter case.
 func (ix *Index) Document(id string) (Document, bool) {
