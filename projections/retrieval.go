@@ -17,14 +17,13 @@ import (
 // start analyses nothing, and the mandatory rules apart from them. A query
 // helper takes a Reader of the view "retrieval".
 //
-// A rule is in one of the two bands while agents are shown it and no rule in
-// force supersedes it.
+// A rule is in one of the two bands while agents are shown it. Which of them another
+// one takes the place of, the index of them says.
 //
 //	d/<id>             the analysed document of a retrieved rule
 //	h/<id>             the first half of its SHA-256
 //	m/<id>             a mandatory rule, as JSON
 //	s/<id>             the state of its fold
-//	x/<id>/<by>        "": <by> supersedes <id>
 type RetrievalIndex struct {
 	fold     ruleFold
 	analyse  func(schemas.Rule) ([]byte, error)
@@ -34,35 +33,34 @@ type RetrievalIndex struct {
 
 // retrievalLayout is raised when this file writes other keys or values, or the
 // fold shows other rules.
-const retrievalLayout = 3
+const retrievalLayout = 4
 
 // standing is a rule as [RuleState.Standing] tells it.
 type standing struct {
-	rule       schemas.Rule
-	shown      bool
-	supersedes []string
+	rule  schemas.Rule
+	shown bool
 }
 
 // ruleFold folds stored states of rules.
 type ruleFold struct {
 	// apply folds an event into the state at a key.
-	apply func(v View, key []byte, e schemas.Event) (was, is standing, err error)
+	apply func(v View, key []byte, e schemas.Event) (standing, error)
 	get   func(r getter, key []byte) (standing, bool, error)
 }
 
 func foldOf[S RuleState](evolve func(S, schemas.Event) S) ruleFold {
 	standingOf := func(s S) (is standing) {
-		is.rule, is.shown, is.supersedes = s.Standing()
+		is.rule, is.shown = s.Standing()
 		return is
 	}
 	return ruleFold{
-		apply: func(v View, key []byte, e schemas.Event) (was, is standing, err error) {
+		apply: func(v View, key []byte, e schemas.Event) (is standing, err error) {
 			before, _, err := getDocument[S](v, key)
 			if err != nil {
-				return was, is, err
+				return is, err
 			}
 			after := evolve(before, e)
-			return standingOf(before), standingOf(after), setDocument(v, key, after)
+			return standingOf(after), setDocument(v, key, after)
 		},
 		get: func(r getter, key []byte) (standing, bool, error) {
 			state, found, err := getDocument[S](r, key)
@@ -136,71 +134,26 @@ func (*RetrievalIndex) Types() []schemas.Type { return ruleTypes() }
 // Apply implements Projector.
 func (x *RetrievalIndex) Apply(v View, e schemas.Event) error {
 	id := e.Aggregate.ID
-	before, after, err := x.fold.apply(v, idKey('s', id), e)
+	state, err := x.fold.apply(v, idKey('s', id), e)
 	if err != nil {
 		return err
 	}
-	was, is := before.supersedes, after.supersedes
-	touched := map[string]bool{id: true}
-	for _, target := range was {
-		if !slices.Contains(is, target) {
-			touched[target] = true
-			if err := v.Delete(idKey('x', target, id)); err != nil {
-				return err
-			}
-		}
-	}
-	for _, target := range is {
-		if !slices.Contains(was, target) {
-			touched[target] = true
-			if err := v.Set(idKey('x', target, id), nil); err != nil {
-				return err
-			}
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		if err := x.place(v, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// place puts a rule into the band it belongs to, and takes it out of the
-// other.
-func (x *RetrievalIndex) place(v View, id string) error {
-	state, found, err := x.fold.get(v, idKey('s', id))
-	if err != nil || !found {
-		return err
-	}
-	superseded, err := hasAny(v, idPrefix('x', id))
-	if err != nil {
-		return err
-	}
-	in := state.shown && !superseded
 	always := state.rule.AlwaysShown()
-	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.rule) }); err != nil {
+	if err := put(v, idKey('m', id), state.shown && always, func() ([]byte, error) { return json.Marshal(state.rule) }); err != nil {
 		return err
 	}
 	var doc []byte
-	err = put(v, idKey('d', id), in && !always, func() (_ []byte, err error) {
+	err = put(v, idKey('d', id), state.shown && !always, func() (_ []byte, err error) {
 		doc, err = x.analyse(state.rule)
 		return doc, err
 	})
 	if err != nil {
 		return err
 	}
-	return put(v, idKey('h', id), in && !always, func() ([]byte, error) {
+	return put(v, idKey('h', id), state.shown && !always, func() ([]byte, error) {
 		sum := sha256.Sum256(doc)
 		return sum[:len(DocumentSum{}.Sum)], nil
 	})
-}
-
-func hasAny(v View, prefix []byte) (bool, error) {
-	for _, err := range v.Scan(prefix) {
-		return err == nil, err
-	}
-	return false, nil
 }
 
 // put makes a key hold what value returns, or be absent. A value that is

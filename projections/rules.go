@@ -12,9 +12,8 @@ import (
 // RuleState is what the views need of a rule as its events leave it. What the
 // events mean is not decided here: their fold is handed in.
 type RuleState interface {
-	// Standing is the rule, whether agents are shown it, and the rules that it
-	// takes out of retrieval, sorted.
-	Standing() (rule schemas.Rule, shown bool, supersedes []string)
+	// Standing is the rule, and whether agents are shown it.
+	Standing() (rule schemas.Rule, shown bool)
 	// Origin is the source of its last import, "" for none, and the number of its
 	// last revision, from 1.
 	Origin() (source string, revision int)

@@ -17,11 +17,11 @@ const abstractFrom = 300
 
 // abstractionsOf lists, for each document, the abstractions it is a member of,
 // by place in docs, which is by id.
-func abstractionsOf(docs []Document, ids map[string]int32, superseded []bool) map[int32][]int32 {
+func abstractionsOf(docs []Document, ids map[string]int32, g *graph) map[int32][]int32 {
 	var of map[int32][]int32
 	for i := range docs {
 		a := docs[i].Rule.Abstraction
-		if a == nil || superseded[i] || docs[i].Rule.Type != schemas.NodeAbstraction {
+		if a == nil || g.superseded(int32(i)) || docs[i].Rule.Type != schemas.NodeAbstraction {
 			continue
 		}
 		for _, member := range a.Members {

@@ -246,6 +246,17 @@ func TestLinesOfNodesWithoutATitle(t *testing.T) {
 	}
 }
 
+func TestALineSaysThatItsRuleIsProposed(t *testing.T) {
+	r := schemas.Rule{ID: "NEW-1", Title: "Wrap errors once, where they happen", Authority: schemas.AuthorityProposed}
+	if line := titleOnly(&r); line != "- NEW-1: Wrap errors once… (proposed)\n" {
+		t.Errorf("%q", line)
+	}
+	r.Authority = "ai-promoted"
+	if line := titleOnly(&r); line != "- NEW-1: Wrap errors once…\n" {
+		t.Errorf("promoted: %q", line)
+	}
+}
+
 func TestNewIndexRefuses(t *testing.T) {
 	if _, err := NewIndex(analyseAll([]schemas.Rule{linked("A-1", "x"), linked("a-1", "y")}), Options{}); !errors.Is(err, ErrDuplicateRule) {
 		t.Errorf("two with one id: %v", err)

@@ -343,3 +343,41 @@ func TestWhatIsRelatedCounts(t *testing.T) {
 		t.Errorf("what is related weighs %v", d.weights[evRelated])
 	}
 }
+
+// TestTalkBeforeAnOrderDoesNotHideIt: what answers what was said before reads like talk,
+// whatever follows it.
+func TestTalkBeforeAnOrderDoesNotHideIt(t *testing.T) {
+	ix := encoderIndex(t)
+	for text, want := range map[string]string{
+		"thanks! next: helm chart for the worker":               "HELM-SELECTOR-FIXED-001",
+		"great, and now a circuit of retries for the mail call": "HTTP-RETRY-IDEMPOTENT-001",
+		"ok cool, could you put the sessions into redis":        "EXPRESS-SESSION-STORE-001",
+	} {
+		a := ix.Search(Query{Text: text, Languages: []string{"express", "kubernetes"}, Subjects: []string{"helm", "redis"}, Project: true, BudgetTokens: 150})
+		if !slices.ContainsFunc(a.Rules, func(h Hit) bool { return h.ID == want }) {
+			t.Errorf("%q was given\n%s", text, a.Block)
+		}
+	}
+}
+
+func TestOrder(t *testing.T) {
+	for text, want := range map[string]string{
+		"yes, and also log the request id":     "log the request id",
+		"Good. Then Redis in front of it":      "Redis in front of it",
+		"what about an index on the email":     "an index on the email",
+		"hm, could you maybe shrink the image": "shrink the image",
+		"why not a queue for that":             "a queue for that",
+	} {
+		if got := Order(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{
+		"ok", "and now?", "wow, query went from 3 s to 20 ms", "ok so the cache was stale after all", "fine, but call it RetryPolicy",
+		"can you explain the handler", "great, now what is left", "next.js upgrade of the shop", "android permission prompt", "no, the other one", "",
+	} {
+		if got := Order(text); got != text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

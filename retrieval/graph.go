@@ -21,15 +21,17 @@ const hubDegree = 64
 
 // graph is the adjacency of an index's documents, by document number.
 type graph struct {
-	near       [][]int32 // ascending; both directions of every edge that is neither below
-	conflicts  [][]int32 // both directions
-	superseded []bool
+	near      [][]int32 // ascending; both directions of every edge that is neither below
+	conflicts [][]int32 // both directions
+	successor []int32   // of what is superseded, else none
 }
+
+const none int32 = -1
 
 // newGraph links the documents. Edges to documents that are not there, to
 // themselves, and to a category, which gathers what need not be near, say nothing.
 func newGraph(docs []Document, ids map[string]int32) graph {
-	g := graph{near: make([][]int32, len(docs)), conflicts: make([][]int32, len(docs)), superseded: make([]bool, len(docs))}
+	g := graph{near: make([][]int32, len(docs)), conflicts: make([][]int32, len(docs)), successor: make([]int32, len(docs))}
 	successors := make([][]int32, len(docs)) // from the older to the newer
 	for i := range docs {
 		from := int32(i)
@@ -55,7 +57,7 @@ func newGraph(docs []Document, ids map[string]int32) graph {
 	}
 	for i := range docs {
 		g.near[i], g.conflicts[i] = distinct(g.near[i]), distinct(g.conflicts[i])
-		g.superseded[i] = hasSuccessor(successors, int32(i))
+		g.successor[i] = successorOf(successors, int32(i))
 	}
 	return g
 }
@@ -66,11 +68,18 @@ func maySupersede(newer, older *Document) bool {
 	return authorityRank(newer.Rule) >= authorityRank(older.Rule) && (newer.AlwaysOn() || !older.AlwaysOn())
 }
 
-// hasSuccessor tells whether a newer document exists that is not itself
-// replaced by this one: rules that replace each other in a circle all stay.
-func hasSuccessor(successors [][]int32, doc int32) bool {
-	return slices.ContainsFunc(successors[doc], func(newer int32) bool { return !reaches(successors, newer, doc) })
+// successorOf is a newer document that is not itself replaced by this one: rules
+// that replace each other in a circle all stay.
+func successorOf(successors [][]int32, doc int32) int32 {
+	for _, newer := range successors[doc] {
+		if !reaches(successors, newer, doc) {
+			return newer
+		}
+	}
+	return none
 }
+
+func (g *graph) superseded(doc int32) bool { return g.successor[doc] != none }
 
 func reaches(next [][]int32, from, to int32) bool {
 	seen := map[int32]bool{from: true}

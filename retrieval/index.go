@@ -112,7 +112,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		return nil, err
 	}
 	ix.graph = newGraph(docs, ix.ids)
-	ix.abstractions = abstractionsOf(docs, ix.ids, ix.graph.superseded)
+	ix.abstractions = abstractionsOf(docs, ix.ids, &ix.graph)
 	ix.band = renderBand(ix.bandDocuments(), BandBudget)
 	ix.classify()
 
@@ -198,9 +198,9 @@ func (ix *Index) classify() {
 			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(doc.Rule),
 			subject:  language.SubjectOf(doc.Rule.Domain, doc.Rule.Tags),
 			severity: severity(doc.Rule), confidence: confidence(doc.Rule),
-			always:      always && !ix.graph.superseded[i],
+			always:      always && !ix.graph.superseded(int32(i)),
 			given:       doc.AlwaysOn() || doc.Rule.Type.Retrievable(),
-			retrievable: (doc.AlwaysOn() || doc.Rule.Type.Findable()) && !ix.graph.superseded[i] && (always || !ix.contradictsBand(int32(i))),
+			retrievable: (doc.AlwaysOn() || doc.Rule.Type.Findable()) && !ix.graph.superseded(int32(i)) && (always || !ix.contradictsBand(int32(i))),
 		}
 		ix.asides = ix.asides || ix.kinds[i].retrievable && !ix.kinds[i].given
 	}
@@ -210,14 +210,14 @@ func (ix *Index) classify() {
 // agent, conflicts with the document.
 func (ix *Index) contradictsBand(doc int32) bool {
 	return slices.ContainsFunc(ix.graph.conflicts[doc], func(other int32) bool {
-		return ix.docs[other].AlwaysOn() && !ix.graph.superseded[other]
+		return ix.docs[other].AlwaysOn() && !ix.graph.superseded(other)
 	})
 }
 
 func (ix *Index) bandDocuments() []*Document {
 	var band []*Document
 	for i := range ix.docs {
-		if ix.docs[i].AlwaysOn() && !ix.graph.superseded[i] {
+		if ix.docs[i].AlwaysOn() && !ix.graph.superseded(int32(i)) {
 			band = append(band, &ix.docs[i])
 		}
 	}
@@ -304,8 +304,20 @@ func (ix *Index) Embedder() string { return ix.embedder }
 // Mandatory is the always-on band, rendered.
 func (ix *Index) Mandatory() Block { return ix.band }
 
-// Len is the number of documents, retrievable or not.
-func (ix *Index) Len() int { return len(ix.docs) }
+// Successor is the id of a rule that takes another one's place, so that this is given
+// to nobody, or "".
+func (ix *Index) Successor(id string) string {
+	doc, ok := ix.ids[fold(id)]
+	if !ok || !ix.graph.superseded(doc) {
+		return ""
+	}
+	return ix.docs[ix.graph.successor[doc]].Rule.ID
+}
+
+// Len is the number of documents that no other one supersedes, retrievable or not.
+func (ix *Index) Len() int {
+	return len(slices.DeleteFunc(slices.Clone(ix.graph.successor), func(by int32) bool { return by != none }))
+}
 
 // Document returns a rule's document by id, in any letter case.
 func (ix *Index) Document(id string) (Document, bool) {

@@ -58,10 +58,10 @@ func bandOf(docs []Document) []*Document {
 	for i := range docs {
 		ids[fold(docs[i].Rule.ID)] = int32(i)
 	}
-	superseded := newGraph(docs, ids).superseded
+	g := newGraph(docs, ids)
 	var band []*Document
 	for i := range docs {
-		if docs[i].AlwaysOn() && !superseded[i] {
+		if docs[i].AlwaysOn() && !g.superseded(int32(i)) {
 			band = append(band, &docs[i])
 		}
 	}

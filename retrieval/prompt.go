@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,25 @@ var (
 )
 
 var wordSet = wordset.Of
+
+// leading is what may stand in front of an order that follows on from a talk. Its
+// second group are the words that lead over to the order.
+var leading = regexp.MustCompile(`^(?i:(yes|yeah|yep|ok|okay|sure|thanks|thank you|great|nice|perfect|cool|awesome|good|fine|right|well|hm+|hi|hey|wait|so|maybe|please)|` +
+	`(now|next|then|also|and|can you|could you|would you|how about|what about|why not|let's))[,.!:;–—-]*\s+`)
+
+// Order is a text without the talk that leads over to an order: "great, now the
+// Dockerfile" asks for a Dockerfile, and "could you make it faster" for speed. A reply
+// alone leads to none ("wow, it takes 20 ms"), nor does what orders a look at something.
+func Order(text string) string {
+	rest, leads := text, false
+	for at := leading.FindStringSubmatchIndex(rest); at != nil; at = leading.FindStringSubmatchIndex(rest) {
+		rest, leads = rest[at[1]:], leads || at[4] >= 0
+	}
+	if f := formOf(rest); !leads || f.chore || f.question || len(strings.Fields(rest)) < 2 {
+		return text
+	}
+	return rest
+}
 
 // form is what the words of a text tell of its kind, whatever it is about.
 type form struct {

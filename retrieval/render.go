@@ -82,14 +82,18 @@ const lineLetters = 28
 
 // titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once". A long
 // title ends before a comma, or else with a word; where there is none, the statement
-// stands for it.
+// stands for it. One that no person has taken up says so.
 func titleOnly(r *schemas.Rule) string {
 	b := append(appendOneLine([]byte("- "), r.ID), ": "...)
 	title := string(appendOneLine(nil, cmp.Or(r.Title, r.Statement)))
 	if len(title) > lineLetters {
 		title = clippedTitle(title)
 	}
-	return string(append(append(b, title...), '\n'))
+	b = append(b, title...)
+	if provisional(r) {
+		b = append(b, " (proposed)"...)
+	}
+	return string(append(b, '\n'))
 }
 
 func clippedTitle(title string) string {

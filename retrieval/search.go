@@ -92,7 +92,7 @@ func (ix *Index) Search(q Query) Answer {
 		Encoding: Encoding, Budget: budget(q.BudgetTokens), Stages: make([]Stage, 0, stages),
 	}
 	s.answer.Mode = mode(s.answer.Budget)
-	s.text = queryText(q.Text)
+	s.text = Order(queryText(q.Text))
 	s.find()
 	if s.text == "" {
 		return s.answer

@@ -9,8 +9,8 @@
 //  2. Rule.ID is the id of the aggregate, whatever a payload claims.
 //  3. A rule that has a Status keeps one: nothing that was in the log is undone,
 //     and a retired rule comes back with its history.
-//  4. A proposal (authority "ai-provisional") is shown to no agent, takes no rule
-//     out of retrieval, and overwrites nothing that a person wrote or promoted.
+//  4. A proposal (authority "ai-provisional") is shown to no agent, takes no rule's
+//     place, and overwrites nothing that a person wrote or promoted.
 //
 // What holds of every state that decisions led to, besides:
 //

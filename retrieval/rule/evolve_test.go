@@ -72,32 +72,6 @@ func TestEvolve(t *testing.T) {
 	}
 }
 
-func TestSupersedes(t *testing.T) {
-	over := func(targets ...string) func(*schemas.Rule) {
-		return func(r *schemas.Rule) {
-			for _, target := range targets {
-				r.Edges = append(r.Edges, schemas.Edge{Type: "SUPERSEDES", Target: target})
-			}
-		}
-	}
-	proposed := schemas.RuleProposed{Rule: node(over("B", "A", "B", testID)), Admitted: true}
-	for name, c := range map[string]struct {
-		state State
-		want  int
-	}{
-		"nothing":          {Unknown(testID), 0},
-		"a proposal":       {folded(proposed), 0},
-		"promoted":         {folded(proposed, schemas.RulePromoted{}), 2},
-		"promoted, out":    {folded(proposed, schemas.RulePromoted{}, schemas.RuleRetired{Reason: "x"}), 0},
-		"a person's":       {folded(schemas.RuleImported{Rule: node(over("A")), Hash: "h"}), 1},
-		"no edge but this": {folded(schemas.RuleImported{Rule: node(over(testID)), Hash: "h"}), 0},
-	} {
-		if got := c.state.Supersedes(); len(got) != c.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
 func TestShippedRulesThatAreThereAreNotBroughtIn(t *testing.T) {
 	state := func(hash, source string, status Status) State {
 		return State{Hash: hash, Source: source, Status: status}

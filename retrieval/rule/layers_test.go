@@ -61,7 +61,7 @@ func TestGivenIsTheNearestLayerUnlessOneIsMandatory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := folded(c.events...).Given()
-			rule, shown, _ := got.Standing()
+			rule, shown := got.Standing()
 			if said := map[bool]string{true: rule.Statement}[shown]; said != c.want || got.Layer != c.layer || len(got.Instead) != c.beside {
 				t.Errorf("%q of %s, instead of %q", said, got.Layer, got.Instead)
 			}

@@ -162,11 +162,12 @@ func (m *model) compare(c Command) {
 // invariants are those of the package comment.
 func (m *model) invariants(c Command) {
 	s := m.state
+	_, shown := s.Standing()
 	for i, holds := range []bool{
 		1: s.Revisions == len(m.was) && s.Last.Seq == uint64(m.clock),
 		2: s.Rule.ID == modelID,
 		3: s.Status != "",
-		4: !s.Proposal() || len(s.Supersedes()) == 0,
+		4: !s.Proposal() || !shown,
 		5: (s.Status != Refused && s.Status != Rejected || s.Proposal()) && (!s.Proposal() || s.Rule.Confidence == "speculative"),
 		6: s.Status != Active || len(s.Reasons) == 0,
 	} {

@@ -1,8 +1,6 @@
 package rule
 
 import (
-	"slices"
-
 	"github.com/writbus/writ/schemas"
 )
 
@@ -74,31 +72,15 @@ func (s State) Proposal() bool { return s.Rule.Proposed() }
 // Promoted says that a person took up what was proposed.
 func (s State) Promoted() bool { return s.Rule.Authority == authorityPromoted }
 
-// Standing is what the views keep of a state: the rule, whether agents are shown
-// it and judged by it, and the rules that it takes out of retrieval.
-func (s State) Standing() (r schemas.Rule, shown bool, supersedes []string) {
+// Standing is what the views keep of a state: the rule, and whether agents are shown
+// it and judged by it.
+func (s State) Standing() (r schemas.Rule, shown bool) {
 	g := s.Given()
-	return g.Rule, g.Status == Active && !g.Proposal(), g.Supersedes()
+	return g.Rule, g.Status == Active && !g.Proposal()
 }
 
 // Origin is the source of the last import, and the number of the last revision.
 func (s State) Origin() (source string, revisions int) { return s.Source, s.Revisions }
-
-// Supersedes lists the rules that this one takes out of retrieval, sorted. A
-// proposal takes none out before a person promotes it.
-func (s State) Supersedes() []string {
-	if s.Status != Active || s.Proposal() {
-		return nil
-	}
-	var ids []string
-	for _, e := range s.Rule.Edges {
-		if e.Type == edgeSupersedes && e.Target != s.Rule.ID && !slices.Contains(ids, e.Target) {
-			ids = append(ids, e.Target)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
 
 // touched says that somebody besides Writ's own import changed the rule.
 func (s State) touched() bool {

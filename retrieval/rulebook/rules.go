@@ -3,6 +3,7 @@ package rulebook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -44,14 +45,11 @@ func (b *Book) search(ctx context.Context, r fulltext.Request) (fulltext.Result,
 
 func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
 	list := schemas.RuleList{Rules: []schemas.RuleSummary{}}
-	if err := b.await(ctx); err != nil {
+	if err := errors.Join(b.await(ctx), b.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)); err != nil {
 		return list, err
 	}
-	newer := map[string]string{}
+	index := b.index.Current()
 	err := b.each(func(_ projections.Reader, state rule.Given) error {
-		for _, older := range state.Supersedes() {
-			newer[older] = state.Rule.ID
-		}
 		retired := state.Status != rule.Active
 		if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || !state.Exists() {
 			return nil
@@ -59,19 +57,16 @@ func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList,
 		list.Rules = append(list.Rules, schemas.RuleSummary{
 			ID: state.Rule.ID, Title: state.Rule.Title, Domain: state.Rule.Domain, Severity: state.Rule.Severity,
 			Mandatory: state.Rule.Mandatory, Authority: state.Rule.Authority, Retired: retired,
-			Layer: state.Layer, Owner: state.Owner,
+			Layer: state.Layer, Owner: state.Owner, Superseded: index.Successor(state.Rule.ID),
 		})
 		return nil
 	})
-	for i := range list.Rules {
-		list.Rules[i].Superseded = newer[list.Rules[i].ID]
-	}
 	sort.Slice(list.Rules, func(i, j int) bool { return list.Rules[i].ID < list.Rules[j].ID })
 	return list, err
 }
 
 func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
-	if err := b.awaitOutcomes(ctx); err != nil {
+	if err := errors.Join(b.awaitOutcomes(ctx), b.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)); err != nil {
 		return view, err
 	}
 	state, err := b.rule(q.ID)
@@ -85,14 +80,7 @@ func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.Rule
 	view.Retired = state.Status != rule.Active
 	view.LastChange = state.Last.Seq
 	view.Layer, view.Owner, view.Instead = state.Layer, state.Owner, state.Instead
-	if err := b.each(func(_ projections.Reader, newer rule.Given) error {
-		if slices.Contains(newer.Supersedes(), state.Rule.ID) {
-			view.Superseded = newer.Rule.ID // the index knows nothing of the older one
-		}
-		return nil
-	}); err != nil {
-		return view, err
-	}
+	view.Superseded = b.index.Current().Successor(q.ID)
 	counts, err := b.outcomes(q.ID)
 	if err != nil {
 		return view, err

@@ -23,6 +23,7 @@ func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 			return
 		}
 		var v []float32
+		text = retrieval.Order(text)
 		if v, err = vector.OfQuery(c.Options.Embedder, text); err == nil {
 			texts = append(texts, taskText{group: group, placed: retrieval.Placed(text, v), task: task, weight: weight})
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
@@ -65,6 +66,33 @@ func wantCode(t *testing.T, what, code string, err error) {
 	var service *bus.ServiceError
 	if !errors.As(err, &service) || service.Code != code {
 		t.Errorf("%s: got %v, want the code %s", what, err, code)
+	}
+}
+
+// TestAnOptionalRuleSupersedesNoMandatoryOne: what it says of one takes it neither out of
+// the band nor, in the list, out of force.
+func TestAnOptionalRuleSupersedesNoMandatoryOne(t *testing.T) {
+	w := startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.ShippedRules = true })
+	w.send("SessionStart", map[string]any{"source": "startup"})
+	const must, old, newer = "PROC-CLAIM-VERIFY-001", "ZOO-OLD-001", "ZOO-NEW-001"
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: ruleText(old, "Paint the stripes before printing.")})
+	edges := "edges:\n  - {type: SUPERSEDES, target: " + must + "}\n  - {type: SUPERSEDES, target: " + old + "}\n"
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: strings.Replace(ruleText(newer, "Print the stripes."), "rationale: ", edges+"rationale: ", 1)})
+	list, err := call[schemas.RuleList](w, w.hook, schemas.SvcRules, schemas.RuleQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list.Rules {
+		if want := map[string]string{old: newer}[r.ID]; (r.ID == must || r.ID == old) && r.Superseded != want {
+			t.Errorf("%s is superseded by %q, want %q", r.ID, r.Superseded, want)
+		}
+	}
+	band, err := call[schemas.AlwaysOnReply](w, w.hook, schemas.SvcAlwaysOn, struct{}{})
+	if err != nil || !strings.Contains(band.Block, must) {
+		t.Errorf("the band: %s, %v", band.Block, err)
+	}
+	if found := w.found("a zebra is drawn on a plain canvas"); slices.Contains(found, old) || !slices.Contains(found, newer) {
+		t.Errorf("found %v", found)
 	}
 }
 

@@ -188,10 +188,10 @@ func (c *Index) change(change projections.IndexChange) error {
 			}
 		}
 	}
-	c.takeChecks()
 	if err := c.publish(c.all()); err != nil {
 		return err
 	}
+	c.takeChecks()
 	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
 	c.packed.pages.Drop() // a query needs little of what an index is built of
 	return nil
@@ -278,8 +278,9 @@ func (c *Index) Problem() string {
 // left out; rule validate names it.
 func (c *Index) takeChecks() {
 	var rules []schemas.Rule
+	now := c.Current()
 	for _, doc := range c.docs {
-		if doc.Rule.Check != nil {
+		if doc.Rule.Check != nil && now.Successor(doc.Rule.ID) == "" {
 			rules = append(rules, *doc.Rule)
 		}
 	}
