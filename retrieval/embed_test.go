@@ -84,9 +84,9 @@ func TestAnotherEmbedderIsEmbeddedAnew(t *testing.T) {
 		t.Errorf("%d calls, %v", calls.Load(), err)
 	}
 	if doc, _ := ix.Document("GO-ERR-001"); doc.EmbeddedBy() != "counting@two" {
-		t.Errorf("embedded by %q", doc.Embedded())
+		t.Errorf("embedded by %q", doc.EmbeddedBy())
 	}
-	if docs[0].Embedded() != "counting@one" {
+	if docs[0].EmbeddedBy() != "counting@one" {
 		t.Error("building an index changed the documents it was given")
 	}
 	if a, b := StoredVersion(one.Name()), StoredVersion(two.Name()); a == b || StoredVersion("") < AnalysisVersion || a < StoredVersion("") {

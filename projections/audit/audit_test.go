@@ -137,7 +137,7 @@ func TestTheTreeIsThatOfRFC6962(t *testing.T) {
 			t.Fatal(err)
 		}
 		root, _ := tree.Root(n)
-		if err := tlog.CheckRecord(proof, n, root, int64(i), tlog.RecordHash(leaf)); err != nil {
+		if err := tlog.CheckRecord(proof, n, root, int64(i), leaf); err != nil {
 			t.Fatalf("inclusion of %d: %v", i, err)
 		}
 		between, err := tree.Extend(n, int64(i+1))
