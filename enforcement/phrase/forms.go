@@ -103,7 +103,7 @@ func approvalForm(words []string) (Gate, bool) {
 	for n := len(words); n > 0; n-- {
 		if head := strings.Join(words[:n], " "); !ofForm(head) {
 			continue
-		} else if rest := (clause{words: words[n:]}); n == len(words) || goesOn(rest) {
+		} else if rest := (clause{words: words[n:]}); n == len(words) || goesOn(rest, words[n-1]) {
 			gate := Gate("")
 			if named := gateMention.FindStringSubmatch(head); named != nil && named[1] != "" {
 				gate = Plan
@@ -120,9 +120,10 @@ func ofForm(s string) bool {
 	return slices.ContainsFunc(forms, func(f *lazyregexp.Regexp) bool { return f.MatchString(s) })
 }
 
-// goesOn tells whether what follows an approval in its clause changes nothing.
-func goesOn(rest clause) bool {
-	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || harmless(rest)) ||
+// goesOn tells whether what follows an approval in its clause changes nothing. Right
+// behind the verb stands what is approved: "approve small commits".
+func goesOn(rest clause, behind string) bool {
+	return !prepositions[rest.words[0]] && !bound.MatchString(rest.String()+" ") && (goAheadWeight(rest.words) > 0 || behind != "approve" && behind != "approving" && harmless(rest)) ||
 		reasons.MatchString(rest.String()) && reasoned(rest)
 }
 

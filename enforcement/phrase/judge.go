@@ -121,7 +121,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case p.approves:
 	case before && other != "" && other != waiting && approval.gate == "":
 		return NamesOtherGate
-	case before && approval.gate == "" && foreign.MatchString(c.String()):
+	case before && (approval.gate == "" && foreign.MatchString(c.String()) || handedIn.MatchString(c.String())):
 	case p.reason && reasoned(c), waiting == Tests && red.MatchString(strings.TrimPrefix(c.String(), "since ")), before && t.overcome(p):
 		return ""
 	case before && other == waiting && p.heads(approval):
@@ -143,11 +143,16 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 var joins = map[string]bool{"": true, "and": true, "so": true, "then": true}
 
 // joined tells whether the approval may begin as it does: "read it again and
-// approve" asks for one.
+// approve" asks for one, "show me the diff and I approve" makes a condition.
 func (p part) joined() bool {
 	c := p.clause
-	return (joins[c.conj] || c.conj == "but") && (c.conj != "and" || c.words[0] != "approve" || ownDeed.MatchString(p.lead))
+	return (joins[c.conj] || c.conj == "but") && (c.conj != "and" || (c.words[0] != "approve" || ownDeed.MatchString(p.lead)) && !ordering.MatchString(p.lead))
 }
+
+var (
+	ordering = lazyregexp.New(`^(?:(?:please|just|first|now|then|also) )*(?:let me know|(?:ping|tell|call|notify|message|ask|keep|send|give|show|write) me|come back|report|ask|shout|run|commit|update|format|lint|work|do|keep|use|add)(?: |$)`)
+	handedIn = lazyregexp.New(`^(?:(?:please|just|first|now|then|also) )*(?:send|give|show|write) me `)
+)
 
 // heads tells whether the approval is the verdict on what the part names: "plan - approved".
 func (p part) heads(approval part) bool {
