@@ -46,12 +46,13 @@ var (
 	// inPlace, exchanged, left and refused name what something else is to take the place
 	// of, or nothing.
 	inPlace   = lazyregexp.New(`(?:\binstead of |\brather than |, not )((?:\S+ ){0,4}\S+)`)
-	exchanged = lazyregexp.New(`^` + interjected + `(?:(?:let'?s|let us) )?(?:replace|swap|exchange|change|switch from) (.{1,60}?) (?:with|for|by|to) `)
-	left      = lazyregexp.New(`^` + interjected + `(?:(?:let'?s |let us )?(?:forget|scratch|scrap|drop|skip|leave out|never mind|get rid of|(?:do not|don'?t) use)(?: about)? |no )(.{1,40}?)(?:[,;:]|$)`)
+	exchanged = lazyregexp.New(`^` + interjected + `(?:(?:let'?s|let us) )?(?:replace|swap|exchange|change|(?:switch|move|migrate)(?: .{1,40}?)? from) (.{1,60}?) (?:with|for|by|to) `)
+	left      = lazyregexp.New(`^` + interjected + `(?:(?:let'?s |let us )?(?:forget|scratch|scrap|drop|skip|leave out|never mind|get rid of|(?:(?:i|we) )?(?:do not|don'?t|no longer) (?:use|do|build|want|need)|(?:we|product) (?:dropped|decided against))(?: about)? |no )(.{1,40}?)(?:[,;:]|$)`)
 	refused   = lazyregexp.New(`^` + interjected + `(?:do not|don'?t) \w+ (.{1,40}?), \w+ `)
 	// turned says that somebody thought again, turning and prefers may say so: always
 	// with some words, with others of what the plan speaks of.
-	turned     = lazyregexp.New(`^` + interjected + `(?:on (?:second thoughts?|reflection)|(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds?|changes? of plans?|scrap (?:that|this)|(?:new|different|other|another|better) (?:plan|idea|approach))\b`)
+	turned     = lazyregexp.New(`^` + interjected + `(?:on (?:second thoughts?|reflection)|(?:(?:i|we)(?:'ve| have)? )?changed (?:my|our) minds?|changes? of plans?|scrap (?:that|this)|(?:restrict|limit|confine|extend) (?:it|this|that) to|.{1,40} (?:from the|out of) scope|(?:new|different|other|another|better) (?:plan|idea|approach))\b`)
+	kept       = lazyregexp.New(`\bnames?\b|\bkeep (?:it|this|that|the(?: old)? \w+)\W*$`)
 	turning    = lazyregexp.New(`^` + interjected + `(?:actually\b[\s,;:–—-]*(?:` + shall + `|.*(?:\d|\b(?:instead|rather|as well|too)\W*$))|instead\b,? (?:let'?s|let us|we)\b|(?:let'?s|let us) not\b.*\bafter all\b)`)
 	prefers    = lazyregexp.New(`^` + interjected + together)
 	chooses    = lazyregexp.New(`\b(?:use|do|be|(?:can|could) we|have|require|support|send|go with|take|offer|allow|store|keep)\b`)
@@ -63,9 +64,9 @@ var (
 	builds  = lazyregexp.New(`\b(?:add|create|build|implement|write|make|do)\b`)
 	// postponed is about when or where in the code, not what, and told about what is.
 	postponed = lazyregexp.New(`\b(?:for now|later|first|until|yet|tomorrow|for a (?:moment|minute|second)|around (?:it|that|this))\b|\b(?:here|there)\W*$`)
-	told      = lazyregexp.New(`^(?:it|this|that|they|the|your?|there|i|why|what|how|is|are|does|did)\b`)
+	told      = lazyregexp.New(`^` + interjected + `(?:it|this|that|they|the|your?|there|i|why|what|how|is|are|does|did)\b`)
 	// inCode are parts of code and steps of the work, whose change is a correction.
-	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|ints?|floats?|decimals?|regex(?:es)?|constants?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|checks?|handles?|callers?|close|catch|wrap|raises?|defer|await|push|mutex|dataclass|green|red|coverage|suite|benchmarks?|readme|docs|src|lib|utils|flags?|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\b(?:exported|internal|public|private)\W*$|[^d] lines?\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go (?:on|ahead|back|through|over|step|home)|keep (?:going|on)|move on|take a|do (?:it|that|this|so|the|more|one)|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be (?:careful|clear|sure|consistent))\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
+	inCode = lazyregexp.New("[`(){}_]|\\w\\.\\w|" + `\b(?:functions?|methods?|variables?|helpers?|imports?|class(?:es)?|structs?|interfaces?|types?|packages?|modules?|switch (?:statement|case)|loops?|chain|maps?|slices?|arrays?|dicts?|lists?|tuples?|sets?|pointers?|strings?|u?ints?\d*|floats?\d*|decimals?|regex(?:es)?|constants?|tabs|spaces|indentation|files?|tests?|mocks?|fixtures?|assert(?:ion)?s?|comments?|docstrings?|commits?|branch|diff|linter|the plan|step|capabilit(?:y|ies)|errors?|exceptions?|panics?|throws?|nil|null|none|undefined|stdout|stderr|build|compiles?|pass|checks?|handles?|callers?|close|catch|wrap|raises?|defer|await|push|mutex|dataclass|green|red|coverage|suite|benchmarks?|calls|option|proposal|suggestion|(?:first|second|third|last|your) idea|readme|docs|src|lib|utils|flags?|const|static|async|camelcase|snake_case|faster|slower|shorter|longer|simpler|cleaner|generic|readable|careful|review|later|wrong|reuse|existing|should have been)\b|\b(?:exported|internal|public|private)\W*$|[^d] lines?\b|\binstead of (?:me|you|\w+ing)\b|\b(?:let'?s|us|like|want|need|prefer|rather|to) (?:not )?(?:to )?(?:go (?:on|ahead|back|through|over|step|home)|keep (?:going|on)|move on|take a|do (?:it|that|this|so|the|more|one)|leave|skip|continue|see|look|show|run|commit|push|start|finish|try|talk|wait|stop|proceed|explain|discuss|be (?:careful|clear|sure|consistent))\b|\bkeep (?:going|the old|the name)\b|\b(?:keep|use|take) (?:it|that|this|them)$`)
 	known  = lazyregexp.New(`^(?:it|that|this|they|these|those|you|i|we|(?:the|this|that|your) (?:function|method|class|test|tests|variable|name|code))\b`)
 	// underWay are words of a correction, and of the plan itself.
 	underWay = lazyregexp.New(`\bback[.!]*$|\bto (?:git|the (?:commit|index|repo|repository|branch))\b|\b(?:instead|fix|fixe[sd]|fixing|bugs?|wrong|broken|does(?:n't| not) work|still|again|undo|revert|forgot|forgotten|missed|missing|fail(?:s|ed|ing|ure)?|typos?|plan|planned|capabilit(?:y|ies)|as discussed)\b`)
@@ -144,7 +145,7 @@ func (agreed terms) changedBy(s string, asked Asked) bool {
 	switch {
 	case len(fresh) == 0 && !again && !left.MatchString(s) && !(turned.MatchString(s) && len(about) > 0), strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
 		return false
-	case turned.MatchString(s), agreed.outOfPlace(s):
+	case turned.MatchString(s) && !kept.MatchString(s), agreed.outOfPlace(s):
 		return true
 	case postponed.MatchString(s):
 		return false
@@ -160,7 +161,7 @@ func (agreed terms) changedBy(s string, asked Asked) bool {
 func (agreed terms) outOfPlace(s string) bool {
 	m := inPlace.FindStringSubmatch(s)
 	return m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && !strings.ContainsAny(s, "`(){}_") && !strings.Contains(s, "./") &&
-		(agreed.spoken(m[1]) || len(agreed) > 0 && !strings.HasPrefix(m[0], ",") && !inCode.MatchString(s))
+		(agreed.spoken(wishedFor(m[1])) || len(agreed) > 0 && !strings.HasPrefix(m[0], ",") && !inCode.MatchString(s))
 }
 
 // wishesFor tells whether a sentence asks for what was not spoken of, known where it

@@ -113,12 +113,14 @@ func TestWhatWasAgreedOnIsChanged(t *testing.T) {
 			"also add a PDF export", "we also need an allowlist for internal clients", "and add metrics for rejected requests", "could we do 60 per minute? 100 is too much",
 			"while you're at it, add a command line tool that resets the totals", "my boss wants 50 requests per hour, not 100", "different idea: let the proxy do it",
 			"and a second export for the invoices", "Actually, mail the totals", "can we also send reminders?", "our lawyer wants the VAT id on it", "change the 100 requests to 25", "on second thought we only need totals", "let's go with Typesense", "round up instead of down", "switch to Postgres", "I'd prefer the limit to be 10 per second", "also limit the export", "limit the export to 1000 rows", "one more feature: mail the totals", "don't use SQLite, use Postgres",
+			"we no longer need the CSV export", "switch the totals from SQLite to Postgres", "we decided against SQLite", "restrict it to paid accounts", "take the VAT out of scope",
 		},
 		Nothing: {
 			"use const instead of let", "let's go with the second option", "use a loop instead of recursion", "that should use the store, not raw queries", "read it from ../csv instead of ../../csv", "it writes JSON instead of CSV", "why did you take SQLite rather than Redis?", "the total should be a Decimal, not a float",
 			"it should answer 100, not 99", "skip the export for now, finish the totals first", "actually, let's run it again",
 			"replace the loop over the totals with a map", "drop the comment about SQLite", "make the struct fields private", "extract the rounding into a helper",
 			"remove the console.log", "No, that has to be rounded after the discount", "can you run prettier", "let's not do that now", "also add a test for the export",
+			"hmm the export answers 99 instead of 100", "go with option 2", "use int64 rather than float64 for the totals", "I changed my mind about the name, call it subtotal", "on second thought keep the mutex",
 		},
 	} {
 		for _, p := range prompts {
