@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/fulltext"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -93,6 +94,23 @@ func TestAnOptionalRuleSupersedesNoMandatoryOne(t *testing.T) {
 	}
 	if found := w.found("a zebra is drawn on a plain canvas"); slices.Contains(found, old) || !slices.Contains(found, newer) {
 		t.Errorf("found %v", found)
+	}
+	inText := func() (ids []string) {
+		result, err := call[fulltext.Result](w, w.hook, schemas.SvcRuleSearch, fulltext.Request{Text: "stripes"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, hit := range result.Hits {
+			ids = append(ids, hit.ID)
+		}
+		return ids
+	}
+	if ids := inText(); slices.Contains(ids, old) || !slices.Contains(ids, newer) {
+		t.Errorf("the full text has %v", ids)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleRetire, ID: newer, Reason: "the stripes are gone"})
+	if ids := inText(); !slices.Contains(ids, old) || slices.Contains(ids, newer) {
+		t.Errorf("the full text has %v once the newer one is retired", ids)
 	}
 }
 

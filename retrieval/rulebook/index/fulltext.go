@@ -26,7 +26,8 @@ type fullText struct {
 	anew    bool                     // everything may have changed
 }
 
-// follow takes over a change of the rules.
+// follow takes over a change of the rules: those of the ids, and what came into force or
+// went out of it with them.
 func (f *fullText) follow(docs map[string]retrieval.Document, rebuilt bool, ids []string, seq uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,7 +39,9 @@ func (f *fullText) follow(docs map[string]retrieval.Document, rebuilt bool, ids 
 		}
 		return
 	}
-	for _, id := range ids {
+	came := slices.DeleteFunc(slices.Collect(maps.Keys(docs)), func(id string) bool { return f.rules[id] != nil })
+	went := slices.DeleteFunc(slices.Collect(maps.Keys(f.rules)), func(id string) bool { return docs[id].Rule != nil })
+	for _, id := range slices.Concat(ids, came, went) {
 		f.changed[id] = true
 		if doc, found := docs[id]; found {
 			f.rules[id] = doc.Rule

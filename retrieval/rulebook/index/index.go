@@ -191,8 +191,9 @@ func (c *Index) change(change projections.IndexChange) error {
 	if err := c.publish(c.all()); err != nil {
 		return err
 	}
-	c.takeChecks()
-	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
+	given := c.inForce()
+	c.takeChecks(given)
+	c.text.follow(given, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
 	c.packed.pages.Drop() // a query needs little of what an index is built of
 	return nil
 }
@@ -274,13 +275,19 @@ func (c *Index) Problem() string {
 	return ""
 }
 
-// takeChecks takes over the checks of the rules. One that does not compile is
+// inForce are the documents that no other one takes the place of.
+func (c *Index) inForce() map[string]retrieval.Document {
+	given, now := maps.Clone(c.docs), c.Current()
+	maps.DeleteFunc(given, func(id string, _ retrieval.Document) bool { return now.Successor(id) != "" })
+	return given
+}
+
+// takeChecks takes over the checks of rules. One that does not compile is
 // left out; rule validate names it.
-func (c *Index) takeChecks() {
+func (c *Index) takeChecks(of map[string]retrieval.Document) {
 	var rules []schemas.Rule
-	now := c.Current()
-	for _, doc := range c.docs {
-		if doc.Rule.Check != nil && now.Successor(doc.Rule.ID) == "" {
+	for _, doc := range of {
+		if doc.Rule.Check != nil {
 			rules = append(rules, *doc.Rule)
 		}
 	}
