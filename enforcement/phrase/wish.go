@@ -36,8 +36,7 @@ var (
 	sentenceEnd = lazyregexp.New(`[.!\n]+(?:\s|$)`)
 	// leadIn are words before the wish itself.
 	leadIn  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|thx|perfect|nice|good|cool|awesome|excellent|done|right|alright|now|next|then|so|and|also|finally|please|hi|hey|hello|well|sure|additionally|in addition|besides|one more thing|on top of (?:that|it)|while you(?:'re| are) (?:at it|there)|let'?s|let us|go ahead and|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|i(?: would|'d)? (?:want|need|like) to|we (?:need|want|have|should)(?: to)?|you should)\b[\s,;:–—-]*)+`)
-	another = lazyregexp.New(`^(?:(?:(?:(?:here is|here's|i have|we have|(?:(?:move on|switch|turn|go on) )?(?:on |over )?to|start|do)\s+)?(?:a|the)?|forget (?:about )?(?:that|this|it)[\s,;:]+)\s*)?\b(?:new|next|another|other|different|unrelated|separate|one more|additional|further)\s+(?:task|feature|topic|job|ticket|story|issue|request|requirement|project|thing)\b`)
-	other   = lazyregexp.New(`^(?:(?:move on|switch|turn|go on|on|over) to |do |start )?something (?:completely |entirely |totally |quite )?(?:else|different|new)\b`)
+	another = lazyregexp.New(`^(?:(?:(?:(?:here is|here's|i have|we have|(?:(?:move on|switch|turn|go on) )?(?:on |over )?to|start|do)\s+)?(?:a|the)?|forget (?:about )?(?:that|this|it)[\s,;:]+)\s*)?\b(?:new|next|another|other|different|unrelated|separate|one more|additional|further)\s+(?:task|feature|topic|job|ticket|story|issue|request|requirement|project|thing)\b|^(?:(?:move on|switch|turn|go on|on|over) to |do |start )?something (?:completely |entirely |totally |quite )?(?:else|different|new)\b`)
 	dropped = lazyregexp.New(`^(?:forget(?: about)?|drop|scrap|abandon) (?:the|this|that) (?:old |current |approved )?plan\b`)
 	change  = lazyregexp.New(`^(?:add|implement|create|build|write|make|introduce|develop|refactor|rewrite|migrate|port|replace|support|include|extend|integrate|remove|delete|drop|rename|convert|upgrade|optimi[sz]e|redesign|design|set up|wire|change|switch|move|extract|split|expose|allow|enable|disable|show|display|hide|send|cache|store|persist|sort|limit|set|cap|restrict|lower|increase|reduce|validate|generate|provide|speed up|encrypt|track|notify|paginate|filter|schedule|sync|work on)\s+((\S+).*)`)
 	// wants is a wish by a noun, and offers one by who is to be served.
@@ -167,13 +166,9 @@ func (agreed terms) outOfPlace(s string) bool {
 // wishesFor tells whether a sentence asks for what was not spoken of, known where it
 // speaks of what was, too.
 func wishesFor(s string, asked Asked, fresh terms, known bool) bool {
-	switch {
-	case prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s) || always.MatchString(s)):
-		return true
-	case asked == Change && (more.MatchString(s) || known && fresh.choice()):
-		return true
-	}
-	return besides.MatchString(s) && !told.MatchString(s) && !small.MatchString(s) && !parts.MatchString(s) && !underWay.MatchString(s)
+	return prefers.MatchString(s) && (asked == Change || fresh.choice() || known && chooses.MatchString(s) || always.MatchString(s)) ||
+		asked == Change && (more.MatchString(s) || known && fresh.choice()) ||
+		besides.MatchString(s) && !told.MatchString(s) && !small.MatchString(s) && !parts.MatchString(s) && !underWay.MatchString(s)
 }
 
 // without are the terms that others are not among.
@@ -216,7 +211,7 @@ func sentenceAsks(s string) Asked {
 		return OtherTask
 	case underWay.MatchString(rest):
 		return Nothing
-	case another.MatchString(rest), another.MatchString(s), other.MatchString(rest):
+	case another.MatchString(rest), another.MatchString(s):
 		return OtherTask
 	case strings.HasSuffix(s, "?") && !strings.Contains(lead, "you"):
 		return Nothing
