@@ -150,7 +150,7 @@ func (p part) joined() bool {
 }
 
 var (
-	ordering = lazyregexp.New(`^(?:(?:please|just|first|now|then|also) )*(?:let me know|(?:ping|tell|call|notify|message|ask|keep|send|give|show|write) me|come back|report|ask|shout|run|commit|update|format|lint|work|do|keep|use|add|clean|remember|mind|follow|make|be)(?: |$)`)
+	ordering = lazyregexp.New(`^(?:(?:please|just|first|now|then|also) )*(?:let me know|(?:ping|tell|call|notify|message|ask|keep|send|give|show|write) me|come back|report|ask|shout|run|commit|update|format|lint|work|do|keep|use|add|clean|remember|mind|follow|make|be|\S+ (?:commits?|diffs?|steps))(?: |$)`)
 	handedIn = lazyregexp.New(`^(?:(?:please|just|first|now|then|also) )*(?:send|give|show|write) me `)
 )
 
