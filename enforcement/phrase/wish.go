@@ -137,30 +137,30 @@ func root(w string) string {
 
 // changedBy tells whether a sentence, by what it asks for, alters what was agreed: it puts
 // something in its place, leaves it out, or turns to what was not spoken of.
-func (agreed terms) changedBy(s string, asked Asked) bool {
+func (t terms) changedBy(s string, asked Asked) bool {
 	about := spokenOf(s)
-	fresh := about.without(agreed)
+	fresh := about.without(t)
 	again := asked == Change && besides.MatchString(s) && !builds.MatchString(s)
 	switch {
 	case len(fresh) == 0 && !again && !left.MatchString(s) && !(turned.MatchString(s) && len(about) > 0), strings.HasSuffix(s, "?") && !prefers.MatchString(s) && asked == Nothing:
 		return false
-	case turned.MatchString(s) && !kept.MatchString(s), agreed.outOfPlace(s):
+	case turned.MatchString(s) && !kept.MatchString(s), t.outOfPlace(s):
 		return true
 	case postponed.MatchString(s):
 		return false
-	case agreed.hold(exchanged, s), agreed.hold(left, s), agreed.hold(refused, s):
+	case t.hold(exchanged, s), t.hold(left, s), t.hold(refused, s):
 		return true
 	case inCode.MatchString(s):
 		return false
 	}
-	return turning.MatchString(s) || len(agreed) > 0 && wishesFor(s, asked, fresh, len(fresh) < len(about))
+	return turning.MatchString(s) || len(t) > 0 && wishesFor(s, asked, fresh, len(fresh) < len(about))
 }
 
 // outOfPlace tells whether a sentence asks for something instead of what was agreed.
-func (agreed terms) outOfPlace(s string) bool {
+func (t terms) outOfPlace(s string) bool {
 	m := inPlace.FindStringSubmatch(s)
 	return m != nil && (prescribes.MatchString(s) || !told.MatchString(s)) && !strings.ContainsAny(s, "`(){}_") && !strings.Contains(s, "./") &&
-		(agreed.spoken(wishedFor(m[1])) || len(agreed) > 0 && !strings.HasPrefix(m[0], ",") && !inCode.MatchString(s))
+		(t.spoken(wishedFor(m[1])) || len(t) > 0 && !strings.HasPrefix(m[0], ",") && !inCode.MatchString(s))
 }
 
 // wishesFor tells whether a sentence asks for what was not spoken of, known where it
