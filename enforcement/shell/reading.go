@@ -134,9 +134,7 @@ func init() {
 		},
 		"asks":  asks,
 		"looks": is(looks),
-		"fed": is(func(r *reading) bool {
-			return r.sh.in.given && (!r.sh.in.known || strings.Trim(r.sh.in.text, "Qq \t\r\n") != "")
-		}),
+		"fed":   is(func(r *reading) bool { return r.sh.in.given && (r.sh.in.text != "" || !r.sh.in.known) }),
 		"unknown":   anyArg(func(a arg) bool { return !a.known }),
 		"piped":     anyArg(func(a arg) bool { return a.subst != nil }),
 		"split":     anyArg(func(a arg) bool { return a.split }),
