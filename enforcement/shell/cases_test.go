@@ -22,6 +22,10 @@ func m(command string) ownCase                  { return ownCase{command, "m", n
 var ownCases = []ownCase{
 	// What agents do to look around.
 	r("go work edit -json"),
+	w("go work edit -json=false -use=./a", "go.work"),
+	w("go work edit -use -json", "go.work"),
+	w("go mod edit -print=false -require=a@v1", "go.mod"),
+	q("ctags -f - --options=x src"),
 	r("ctags -R -f - src | wc -l"),
 	r(`sqlite3 -readonly app.db "pragma table_info(users)"`),
 	q(`sqlite3 app.db 'pragma table_info("users"); pragma user_version = 2'`, "app.db"),

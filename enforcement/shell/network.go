@@ -203,18 +203,19 @@ func publicKeyJudge(r *reading) {
 }
 
 // looksOnly is what the client of a service, forge or registry is asked for that it only
-// shows: a verb right behind names of kinds of things, one thing's name behind it. Further
-// on the word is no verb but names a thing, or the file that another verb writes.
-var looksOnly = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]* )*(?:[a-z][a-z0-9-]*s|account|aks|acr|app|auth|blob|board|branch|bucket|channel|ci|cluster|compute|config|container|cron|database|` +
-	`dns|domain|droplet|env|epic|gist|group|host|identity|image|incident|instance|issue|job|key|kv|label|machine|manifest|member|milestone|model|mr|namespace|network|org|pipeline|plan|pr|` +
-	`project|queue|r2|record|registry|release|repo|repository|role|rollout|route|secret|server|service|session|site|sprint|stack|state|storage|stream|subscription|table|team|token|topic|` +
-	`user|variable|version|vm|vnet|volume|workflow|workspace|zone)[ :])?` +
+// shows: a verb right behind names of kinds of things and nothing else, one thing's name
+// behind it. Behind any other word the verb may name a thing, or a file that is written.
+var looksOnly = lazyregexp.New(`^(?:(?:(?:[a-z][a-z0-9-]*s|account|acr|ad|aks|alpha|app|artifact|assignment|auth|beta|blob|board|boards|branch|bucket|channel|ci|cluster|compute|config|container|containerapp|` +
+	`cosmosdb|cr|cron|database|db|deployment|dns|domain|droplet|env|epic|flexible-server|functionapp|gist|group|host|iam|identity|image|incident|instance|issue|job|k8s|key|keyvault|kv|label|load-balancer|` +
+	`logging|machine|manifest|member|milestone|model|monitor|mr|mysql|namespace|network|nic|nsg|object|org|pg|pipeline|plan|postgres|pr|project|pubsub|queue|r2|rdb|record|registry|release|repo|` +
+	`repository|resource|role|rollout|route|run (?:jobs|revisions|services)|secret|server|service|service-principal|session|signed-in-user|site|snapshot|sp|spanner|sprint|sql|ssh-key|stack|state|` +
+	`storage|stream|subnet|subscription|table|team|token|topic|user|variable|vcn|version|vm|vmss|vnet|volume|webapp|work-item|workflow|workspace|zone)[ :])*` +
 	`(?:ls|list|list-tags|describe|show|view|get|info|inspect|status|whoami|me|diff|history|tail|top|digest|manifest|catalog|tags|tree|discover|retrieve|search|fetch|validate|verify)(?: [^ ]+)?|` +
-	`version|help|logs|config|ps|[a-z]+[a-rt-z]s|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
+	`version|help|logs|ps|[a-z]+[a-rt-z]s|config get(?:-value)? [^ ]+|logging read [^ ]+)$`)
 
-// looksActs are verbs in front of what would be taken for kinds of things.
-var looksActs = lazyregexp.New(`(?:^| )(?:access|cp|mv|rm|rsync|set|get-credentials|tag|push|copy|cat|sync|deploy|destroy|delete|remove|create|new|update|edit|up|add|apply|start|stop|restart|exec|scale|publish|` +
-	`promote|rollback|trigger|invoke|reset|import|export|move|merge|close|attach|suspend|reconcile|sign|open|upload|(?:add|apply|clear|create|delete|diagnose|disable|enable|export|import|move|print|remove|reset|set|test|update|upload|wait)-[a-z-]*)[ :]`)
+// looksActs are verbs that are written like the kinds of things.
+var looksActs = lazyregexp.New(`(?:^| )(?:access|(?:add|apply|assign|attach|cancel|clear|create|delete|detach|diagnose|disable|enable|export|import|install|move|print|purge|put|remove|reset|restart|` +
+	`restore|revoke|rotate|run|send|set|start|stop|test|unset|update|upload|wait)-[a-z-]*)[ :]`)
 
 // looks reports a client that is asked for what it only shows.
 func looks(r *reading) bool {

@@ -270,3 +270,11 @@ var builtin = setOf(`. : [ alias autoload bg bind bindkey break builtin bye call
 	r return sched set setcap setopt shift shopt source stat suspend test times trap true ttyctl type typeset ulimit umask unalias unfunction
 	unhash unlimit unset unsetopt vared wait whence where which zcompile zformat zftp zle zmodload zparseopts zprof zpty zregexparse
 	zsocket zstyle ztcp`)
+
+func TestMovesAssignNothing(t *testing.T) {
+	for line, want := range map[string]int{"cd a >/dev/null && cd ~/b": 2, "cd a {HOME}>/dev/null && cd ~/b": 0, "cd a {OLDPWD}>&1 && cd -": 0} {
+		if got := Moves(line); len(got) != want {
+			t.Errorf("%s: %q, want %d changes of the folder", line, got, want)
+		}
+	}
+}

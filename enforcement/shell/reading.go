@@ -132,11 +132,9 @@ func init() {
 				return slices.ContainsFunc(append(r.p.values("--url"), r.p.operands...), func(a arg) bool { return !matches(a.val) })
 			}
 		},
-		"asks":  asks,
-		"looks": is(looks),
-		"fed": is(func(r *reading) bool {
-			return r.sh.in.given && (!r.sh.in.known || strings.Trim(r.sh.in.text, "Qq \t\r\n") != "")
-		}),
+		"asks":      asks,
+		"looks":     is(looks),
+		"fed":       is(func(r *reading) bool { return r.sh.in.given && (r.sh.in.text != "" || !r.sh.in.known) }),
 		"unknown":   anyArg(func(a arg) bool { return !a.known }),
 		"piped":     anyArg(func(a arg) bool { return a.subst != nil }),
 		"split":     anyArg(func(a arg) bool { return a.split }),

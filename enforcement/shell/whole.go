@@ -78,9 +78,9 @@ func Moves(line string) []string {
 	return moves
 }
 
-// loud reports a redirection that may fail, or writes: all but what drops or joins streams.
+// loud reports a redirection that may fail, writes or sets a variable: all but what drops or joins streams.
 func loud(r *syntax.Redirect) bool {
-	return r.Word.Lit() != "/dev/null" && (r.Op != syntax.DplOut || r.Word.Lit() != "1")
+	return r.N != nil && strings.HasPrefix(r.N.Value, "{") || r.Word.Lit() != "/dev/null" && (r.Op != syntax.DplOut || r.Word.Lit() != "1")
 }
 
 // aFolder is a name that every shell takes for the same folder.
