@@ -10,8 +10,9 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// checkBatch is how many bytes of files travel in one request.
-const checkBatch = 8 << 20
+// checkBatch is how many bytes of files travel in one request, of which agents may ask
+// 1 MiB, with what JSON adds.
+const checkBatch = 512 << 10
 
 // checks run the mechanical checks of rules.
 type checks struct{ *client.Client }
