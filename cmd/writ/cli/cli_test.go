@@ -271,6 +271,10 @@ func TestManyFilesAreCheckedInParts(t *testing.T) {
 	if r.code != 0 || files != 40 {
 		t.Errorf("%d files: %+v", files, r)
 	}
+	s = &services{replies: map[string]any{schemas.SvcCheck: bus.ErrTooLarge}}
+	if r := s.run(t, "", args[:2]...); r.code != 1 || !strings.Contains(r.err, "0.txt: it is more than the daemon takes") {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestShowNamesWhatSupersedesARule(t *testing.T) {

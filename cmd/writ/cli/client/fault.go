@@ -99,7 +99,7 @@ func Explain(what string, err error) error {
 	case errors.Is(err, bus.ErrBusy):
 		f.Why, f.Todo = "as many agents ask the daemon as may at once", "Try again in a moment."
 	case errors.Is(err, bus.ErrTooLarge):
-		f.Why, f.Todo = "it is more than the daemon takes in one request", "Ask about less at once, such as about one file; a confined command may ask 1 MiB."
+		f.Why, f.Todo = "it is more than the daemon takes in one request", "Ask about less at once; a confined command may ask 1 MiB."
 	case errors.Is(err, bus.ErrUnavailable):
 		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
 	case errors.Is(err, context.DeadlineExceeded):

@@ -67,7 +67,11 @@ func (a *checks) checkFiles(ctx context.Context, files []schemas.CheckFile, diff
 			bytes += len(files[n].Content)
 			n++
 		}
-		reply, err := client.Ask[schemas.CheckReply](ctx, a.Client, client.RoleHook, "check", schemas.SvcCheck, schemas.CheckRequest{Files: files[:n], Diff: diff})
+		what := "check"
+		if n == 1 {
+			what += " " + files[0].Path
+		}
+		reply, err := client.Ask[schemas.CheckReply](ctx, a.Client, client.RoleHook, what, schemas.SvcCheck, schemas.CheckRequest{Files: files[:n], Diff: diff})
 		if err != nil {
 			return err
 		}
