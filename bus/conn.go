@@ -291,6 +291,8 @@ func DeliveryPrefix(user string) string {
 func connectError(o Options, err error) error {
 	translated := translate(err)
 	switch {
+	case errors.Is(err, nats.ErrMaxAccountConnectionsExceeded):
+		return ErrBusy
 	case o.Dial != nil && (errors.Is(err, io.ErrClosedPipe) || outOfTime(err)):
 		// A pipe has no buffer: the server's refusal meets a client that is
 		// still writing, and is lost.

@@ -28,6 +28,9 @@ var (
 	ErrDenied = errors.New("bus: not permitted for this role")
 	// ErrBadCredentials is returned by Connect for a wrong user or password.
 	ErrBadCredentials = errors.New("bus: wrong credentials")
+	// ErrBusy is returned by Connect where as many of an account are connected as may be
+	// at once.
+	ErrBusy = errors.New("bus: as many are connected as may be at once")
 	// ErrTooLarge is returned for a message over the server's maximum payload.
 	ErrTooLarge = errors.New("bus: message is too large")
 	// ErrNotFound is returned for a record or stream that does not exist.

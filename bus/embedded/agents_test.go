@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -32,13 +33,26 @@ func TestAgentsLeaveRoomForHooks(t *testing.T) {
 	for range 300 {
 		c, err := as(embedded.RoleAgent)
 		if err != nil {
-			refused = true
+			if refused = true; !errors.Is(err, bus.ErrBusy) {
+				t.Errorf("one agent too many: %v", err)
+			}
 			break
 		}
 		defer c.Close()
 	}
 	if !refused {
 		t.Error("300 agents are let in at once")
+	}
+	first.Close()
+	freed := time.Now().Add(30 * time.Second)
+	for again, err := as(embedded.RoleAgent); ; again, err = as(embedded.RoleAgent) {
+		if err == nil {
+			again.Close()
+			break
+		}
+		if time.Now().After(freed) {
+			t.Fatalf("one has left, and the next agent is kept out: %v", err)
+		}
 	}
 	hook, err := as(embedded.RoleHook)
 	must(t, err)

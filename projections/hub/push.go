@@ -180,16 +180,14 @@ func (m *Member) lastBeginning(ctx context.Context) (last beginning, at uint64, 
 	case err == nil:
 		err = openLine(record.Message.Body, &last, &last.Key)
 	}
-	if outOfReach(last.Epoch, m.membership().Epoch) {
+	if own := m.membership().Epoch; last.Key != m.Public && last.Epoch > own && last.Epoch-own > farthest {
 		last = beginning{} // by whomever: none could follow
 	}
 	return last, record.Seq, err
 }
 
-// outOfReach says whether an epoch is further behind another than restores lead: whoever
-// names such a one, with a key of its own, leaves no number to those who follow.
-func outOfReach(epoch, of uint64) bool { return epoch > of && epoch-of > farthest }
-
+// farthest is further than restores lead: whoever names such an epoch, with a key of its
+// own, leaves no number to those who follow.
 const farthest = 1 << 20
 
 // claim makes sure that the epoch under way is this daemon's, or begins the next one.

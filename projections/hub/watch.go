@@ -241,7 +241,7 @@ func (w *Witness) same(ctx context.Context) error {
 	w.is.At, w.is.Is, w.fresh = 0, "", true
 	for _, m := range w.is.Members {
 		m.Marks = append(m.Marks, m.marked(m.Epoch)...)
-		m.Epoch, m.Streams, m.Untold = 0, map[schemas.Stream]*strand{}, true
+		m.Epoch, m.Former, m.Streams, m.Untold = 0, nil, map[schemas.Stream]*strand{}, true
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ type witnessed struct {
 type observed struct {
 	Key      string                     `json:"key"`
 	Epoch    uint64                     `json:"epoch"`
+	Former   map[string]uint64          `json:"former,omitempty"` // the newest epoch of each key that signed before
 	Why      string                     `json:"why"`
 	Streams  map[schemas.Stream]*strand `json:"streams"`
 	Marks    []mark                     `json:"marks,omitempty"`
@@ -128,8 +129,8 @@ func (m *observed) begin(at uint64, member string, body []byte) {
 	switch {
 	case err == nil && b.Member != member:
 		err = fmt.Errorf("it names %.60q", b.Member)
-	case err == nil && (b.Epoch <= m.Epoch || outOfReach(b.Epoch, m.Epoch)):
-		err = fmt.Errorf("it says %d, and the newest is %d", b.Epoch, m.Epoch)
+	case err == nil && b.Key == m.Key && b.Epoch <= m.Epoch, err == nil && b.Epoch <= m.Former[b.Key]:
+		err = fmt.Errorf("it says %d, and the newest is %d", b.Epoch, max(m.Former[b.Key], m.Epoch))
 	}
 	if err != nil {
 		m.find("", at, "", "the beginning of an epoch does not count: %v", err)
@@ -140,11 +141,14 @@ func (m *observed) begin(at uint64, member string, body []byte) {
 		m.Marks[i].In = max(m.Marks[i].In, b.Epoch) // the hub lost the epoch that it was to be in
 	}
 	m.Marks = append(m.Marks, m.marked(b.Epoch)...)
-	was := m.Key
+	was, ended := m.Key, m.Epoch
 	m.Key, m.Epoch, m.Why, m.Streams = b.Key, b.Epoch, b.Why, map[schemas.Stream]*strand{}
 	if was != "" && was != b.Key {
 		m.find("", at, "", "another key signs from here on: %s, and before %s. Is it another log, or somebody else?", b.Key, was)
-		m.Marks = nil
+		if m.Marks = nil; m.Former == nil || len(m.Former) >= maxFindings {
+			m.Former = map[string]uint64{}
+		}
+		m.Former[was] = ended // no other key's numbers keep it from going on
 	}
 }
 

@@ -143,10 +143,6 @@ func TestAWitnessCosignsNothingForged(t *testing.T) {
 		"deeper":         func(l *teller) (string, string) { return "writ.at.m.1.x." + string(stream), l.bring(nil, "d") },
 		"one more token": func(l *teller) (string, string) { return "writ.at.m.begin.x", l.begin("m") },
 		"begun again":    func(l *teller) (string, string) { return "writ.at.m.begin", l.begin("m") },
-		"an epoch that none follows": func(l *teller) (string, string) {
-			l.epoch = math.MaxUint64
-			return "writ.at.m.begin", l.begin("m")
-		},
 		"another member": func(l *teller) (string, string) { l.epoch = 2; return "writ.at.m.begin", l.begin("n") },
 		"no beginning":   func(*teller) (string, string) { return "writ.at.m.begin", "x" },
 		"another key": func(l *teller) (string, string) {
@@ -183,6 +179,42 @@ func TestAWitnessCosignsNothingForged(t *testing.T) {
 				if now, _ := json.Marshal(c.SeenStream); string(now) != string(honest) {
 					t.Errorf("cosigned is %s", now)
 				}
+			}
+		})
+	}
+}
+
+// TestAForgedEpochIsOfItsOwnKey: however far ahead, and in however many steps, another key
+// names epochs, those of the log's own key count, and none of them twice.
+func TestAForgedEpochIsOfItsOwnKey(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct{ honest, forged []uint64 }{
+		"the last there is":       {[]uint64{1, 2}, []uint64{math.MaxUint64}},
+		"in steps":                {[]uint64{1, 2}, []uint64{1 << 20, 2 << 20, 3 << 20}},
+		"ahead of the first":      {[]uint64{0, 1}, []uint64{5, math.MaxUint64}},
+		"a hub that is a new one": {[]uint64{0, 1 << 40}, []uint64{1}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			k, w := cosigner{now: time.Now}, witnessed{Members: map[string]*observed{}}
+			begins := func(l *teller, epoch uint64) {
+				l.epoch = epoch
+				k.look(&w, 1, "writ.at.m.begin", []byte(l.begin("m")))
+			}
+			log, forger := &teller{t: t}, &teller{t: t}
+			log.key, log.public = newKey(t, "log")
+			forger.key, forger.public = newKey(t, "forged")
+			begins(log, c.honest[0])
+			for _, epoch := range c.forged {
+				begins(forger, epoch)
+			}
+			begins(log, c.honest[0])
+			if m := w.Members["m"]; m.Key == log.public {
+				t.Errorf("epoch %d began again", c.honest[0])
+			}
+			begins(log, c.honest[1])
+			if m := w.Members["m"]; m.Key != log.public || m.Epoch != c.honest[1] {
+				t.Errorf("epoch %d of %s counts", m.Epoch, m.Key)
 			}
 		})
 	}

@@ -238,6 +238,8 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		"not ready":   {&bus.ServiceError{Code: schemas.CodeNotReady, Text: "a view is being built"}, 1, "Try again in a moment"},
 		"denied":      {bus.ErrDenied, 1, "`writ doctor` checks the credentials."},
 		"a full disk": {&fs.PathError{Op: "write", Path: "/mnt/x", Err: syscall.ENOSPC}, 1, "Make room on that disk"},
+		"too large":   {fmt.Errorf("%w: nats: maximum payload exceeded", bus.ErrTooLarge), 1, "writ: rule show X: it is more than the daemon takes in one request. Ask about less at once"},
+		"busy":        {bus.ErrBusy, 1, "writ: rule show X: as many agents ask the daemon as may at once. Try again in a moment.\n"},
 		"silent":      {bus.ErrUnavailable, 1, "`writ doctor` shows why."},
 		"late":        {fmt.Errorf("launch: waiting: %w", context.DeadlineExceeded), 1, "writ: rule show X: the daemon did not answer in time. `writ doctor` shows why.\n"},
 		"a file":      {&fs.PathError{Op: "open", Path: "/mnt/x", Err: fs.ErrNotExist}, 1, "writ: rule show X: /mnt/x: file does not exist\n"},
@@ -247,6 +249,31 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		if r.code != c.code || !strings.Contains(r.err, c.says) {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+// TestManyFilesAreCheckedInParts, each of which an agent may ask about, too.
+func TestManyFilesAreCheckedInParts(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"check"}
+	for n := range 40 {
+		args = append(args, filepath.Join(dir, fmt.Sprintf("%d.txt", n)))
+		writeFile(t, args[len(args)-1], strings.Repeat("a \"line\" of it\n", 6<<10))
+	}
+	s := &services{replies: map[string]any{schemas.SvcCheck: schemas.CheckReply{Checks: 1}}}
+	r := s.run(t, "", args...)
+	files := 0
+	for _, asked := range s.asked[schemas.SvcCheck] {
+		if files += strings.Count(asked, `"path"`); len(asked) > 1<<20 {
+			t.Errorf("%d bytes are asked at once", len(asked))
+		}
+	}
+	if r.code != 0 || files != 40 {
+		t.Errorf("%d files: %+v", files, r)
+	}
+	s = &services{replies: map[string]any{schemas.SvcCheck: bus.ErrTooLarge}}
+	if r := s.run(t, "", args[:2]...); r.code != 1 || !strings.Contains(r.err, "0.txt: it is more than the daemon takes") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -224,7 +224,7 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 // Open connects to the daemon, starting it where it does not run.
 func (a *Client) Open(ctx context.Context, role string) (Service, error) {
 	s, at, err := a.Reach(ctx, role)
-	if err == nil && !at.Older(config.Version, config.Protocol) || errors.Is(err, config.ErrNewerDaemon) {
+	if err == nil && !at.Older(config.Version, config.Protocol) || errors.Is(err, config.ErrNewerDaemon) || errors.Is(err, bus.ErrBusy) {
 		return s, err
 	}
 	if err == nil {

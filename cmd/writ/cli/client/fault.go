@@ -96,6 +96,10 @@ func Explain(what string, err error) error {
 		f.Todo = "Run it as a command of its own, by the `writ` beside the daemon's program (`writ doctor` names it), not below a build or an interpreter; what only the user may do, ask the user for."
 	case errors.Is(err, bus.ErrDenied), errors.Is(err, bus.ErrBadCredentials):
 		f.Todo = "`writ doctor` checks the credentials."
+	case errors.Is(err, bus.ErrBusy):
+		f.Why, f.Todo = "as many agents ask the daemon as may at once", "Try again in a moment."
+	case errors.Is(err, bus.ErrTooLarge):
+		f.Why, f.Todo = "it is more than the daemon takes in one request", "Ask about less at once; a confined command may ask 1 MiB."
 	case errors.Is(err, bus.ErrUnavailable):
 		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
 	case errors.Is(err, context.DeadlineExceeded):

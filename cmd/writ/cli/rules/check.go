@@ -10,8 +10,9 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// checkBatch is how many bytes of files travel in one request.
-const checkBatch = 8 << 20
+// checkBatch is how many bytes of files travel in one request, of which agents may ask
+// 1 MiB, with what JSON adds.
+const checkBatch = 512 << 10
 
 // checks run the mechanical checks of rules.
 type checks struct{ *client.Client }
@@ -66,7 +67,11 @@ func (a *checks) checkFiles(ctx context.Context, files []schemas.CheckFile, diff
 			bytes += len(files[n].Content)
 			n++
 		}
-		reply, err := client.Ask[schemas.CheckReply](ctx, a.Client, client.RoleHook, "check", schemas.SvcCheck, schemas.CheckRequest{Files: files[:n], Diff: diff})
+		what := "check"
+		if n == 1 {
+			what += " " + files[0].Path
+		}
+		reply, err := client.Ask[schemas.CheckReply](ctx, a.Client, client.RoleHook, what, schemas.SvcCheck, schemas.CheckRequest{Files: files[:n], Diff: diff})
 		if err != nil {
 			return err
 		}
