@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 // runner is the life of one view: check it against the log, build it anew
@@ -78,7 +79,7 @@ func (v *runner) run(ctx context.Context) {
 			}
 			v.mu.Unlock()
 			v.update(func() { v.trouble = err })
-			pause(ctx, v.opt.Retry)
+			pause.For(ctx, v.opt.Retry)
 		}
 	}
 }

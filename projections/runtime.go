@@ -220,16 +220,6 @@ func (r *Runtime) runner(view string) (*runner, error) {
 	return v, nil
 }
 
-// pause waits for d, or less if ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 // isStop tells an error that a retry cannot help.
 func isStop(err error) bool {
 	var failed *failure

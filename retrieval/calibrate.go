@@ -63,7 +63,7 @@ func (l logistic) fit(samples []sample, precision features) logistic {
 		}
 		for _, s := range samples {
 			p := w.at(s.features)
-			residual := s.weight * (p - outcome(s.meant))
+			residual := s.weight * (p - Indicate(s.meant))
 			bend := s.weight * p * (1 - p)
 			for i, x := range s.features {
 				gradient[i] += float64(residual * x)
@@ -86,13 +86,6 @@ func (l logistic) fit(samples []sample, precision features) logistic {
 		}
 	}
 	return w
-}
-
-func outcome(meant bool) float64 {
-	if meant {
-		return 1
-	}
-	return 0
 }
 
 // solve is Gaussian elimination with partial pivots.

@@ -3,9 +3,9 @@ package schemas
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
-	"sort"
 	"sync"
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
@@ -66,24 +66,12 @@ var definitions = sync.OnceValue(func() map[Type]definition {
 
 // Types lists every known type, sorted.
 func Types() []Type {
-	types := make([]Type, 0, len(definitions()))
-	for t := range definitions() {
-		types = append(types, t)
-	}
-	slices.Sort(types)
-	return types
+	return slices.Sorted(maps.Keys(definitions()))
 }
 
 // TypesOf lists the known types of one kind of aggregate, sorted.
 func TypesOf(kind Kind) []Type {
-	var types []Type
-	for t, d := range definitions() {
-		if d.kind == kind {
-			types = append(types, t)
-		}
-	}
-	sort.Slice(types, func(i, j int) bool { return types[i] < types[j] })
-	return types
+	return slices.DeleteFunc(Types(), func(t Type) bool { return t.Kind() != kind })
 }
 
 // ParseType returns ErrUnknownType for a name this build does not know.
@@ -97,11 +85,7 @@ func ParseType(name string) (Type, error) {
 // Kind is the kind of aggregate that events of this type belong to, "" for an
 // unknown type.
 func (t Type) Kind() Kind {
-	d, known := definitions()[t]
-	if !known {
-		return ""
-	}
-	return d.kind
+	return definitions()[t].kind
 }
 
 // Version is the schema version this build writes, 0 for an unknown type.

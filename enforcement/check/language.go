@@ -35,21 +35,10 @@ var coarser = map[string]string{
 	"terraform": "hcl", "make": "makefile",
 }
 
-var aliases = table(map[string]string{
+var aliases = language.Turned(map[string]string{
 	langGo: "golang", langPython: "py", langTypeScript: "ts tsx", langJavaScript: "js jsx", langRust: "rs", langShell: "sh bash zsh",
 	langYAML: "yml", langDocker: "docker", "csharp": "c# cs", "cpp": "c++", "hcl": "terraform", langText: "markdown md",
 })
-
-// table turns "name: keys" around.
-func table(names map[string]string) map[string]string {
-	out := map[string]string{}
-	for name, keys := range names {
-		for _, k := range strings.Fields(keys) {
-			out[k] = name
-		}
-	}
-	return out
-}
 
 // Languages lists the names that a check may give as its language.
 func Languages() []string { return slices.Clone(known) }

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sony/gobreaker/v2"
+
+	"github.com/writbus/writ/schemas/pause"
 )
 
 // The speakers of a conversation.
@@ -167,10 +168,8 @@ func (c *Client) tries(ctx context.Context, r Request, heard func(string) error)
 		if said || n > c.config.Retries || !passing(err) || ctx.Err() != nil {
 			return Reply{}, err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, max(c.config.RetryWait<<(n-1), w.retryAfter)) {
 			return Reply{}, err
-		case <-time.After(max(c.config.RetryWait<<(n-1), w.retryAfter)): //nolint:forbidigo // a wait is not data
 		}
 	}
 }

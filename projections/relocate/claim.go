@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 const (
@@ -107,12 +108,7 @@ func served(ctx context.Context, conn *bus.Conn, daemon string) (bool, error) {
 // Watch looks until the context ends whether the streams are still this daemon's, and
 // says once that they are not.
 func (c *Claim) Watch(ctx context.Context, lost func(error)) {
-	for seen := 0; seen < looks; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(lookEvery):
-		}
+	for seen := 0; seen < looks && pause.For(ctx, lookEvery); {
 		has, err := bus.Labels(ctx, c.conn, schemas.StreamSessions)
 		var why error
 		switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 func (m *mover) copy(ctx context.Context) error {
@@ -54,10 +55,8 @@ func (m *mover) transfer(ctx context.Context, s schemas.Stream, r bus.Retention)
 				return err
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, 200*time.Millisecond) {
 			return context.Cause(ctx)
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
@@ -97,10 +96,8 @@ func copied(ctx context.Context, c *bus.Conn, s schemas.Stream) error {
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, 100*time.Millisecond) {
 			return errors.Join(context.Cause(ctx), err)
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

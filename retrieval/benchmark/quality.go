@@ -100,7 +100,7 @@ func summary(kind string, judged []Judged, seed uint64) Quality {
 	var injected, found, shown, silent []float64
 	right, reached, all := 0.0, 0.0, 0.0
 	for i, j := range judged {
-		clusters[i] = j.Query.target()
+		clusters[i] = j.Query.Target()
 		for m, v := range j.Measures.values() {
 			values[m] = append(values[m], v)
 		}

@@ -134,7 +134,7 @@ func gains(s Searcher, truth []Query, profile string) (values []float64, targets
 		for _, h := range s.Search(retrieval.Query{Text: q.Query, Profile: profile, Raw: true, Limit: 10, BudgetTokens: -1}).Rules {
 			ids = append(ids, h.ID)
 		}
-		values, targets = append(values, Measure(ids, q.Relevant).NDCG10), append(targets, q.target())
+		values, targets = append(values, Measure(ids, q.Relevant).NDCG10), append(targets, q.Target())
 	}
 	return values, targets
 }

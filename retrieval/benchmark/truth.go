@@ -34,8 +34,8 @@ type Query struct {
 // OffTopic tells whether no rule answers the query.
 func (q Query) OffTopic() bool { return len(q.Relevant) == 0 }
 
-// target is what the bootstrap resamples: queries for the same rules go together.
-func (q Query) target() string {
+// Target is what the bootstrap resamples: queries for the same rules go together.
+func (q Query) Target() string {
 	if q.OffTopic() {
 		return "query " + q.ID
 	}

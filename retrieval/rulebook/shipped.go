@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 // shipped are the rules of this build. Reading them takes a tenth of a second,
@@ -69,10 +70,7 @@ func again(ctx context.Context, logger *slog.Logger, bring func(context.Context)
 			continue
 		}
 		waits++
-		select {
-		case <-ctx.Done():
-		case <-time.After(roomPause): //nolint:forbidigo // a wait is not data
-		}
+		pause.For(ctx, roomPause)
 	}
 	return err
 }

@@ -121,7 +121,7 @@ func Fit(c Config) (Result, error) {
 	clusters := make([]string, len(truth))
 	difference := make([]float64, len(truth))
 	for q := range truth {
-		clusters[q], difference[q] = target(truth[q]), held[q]-base[q]
+		clusters[q], difference[q] = truth[q].Target(), held[q]-base[q]
 	}
 	r.CurrentScore = benchmark.Bootstrap(base, clusters, c.Seed)
 	r.HeldOut = benchmark.Bootstrap(held, clusters, c.Seed)
@@ -172,22 +172,13 @@ func Grid(vectors bool) []retrieval.Profile {
 func divide(truth []benchmark.Query, folds int) (targets int, places []int) {
 	seen := map[string]int{}
 	for _, q := range truth {
-		key := target(q)
+		key := q.Target()
 		if _, ok := seen[key]; !ok {
 			seen[key] = len(seen)
 		}
 		places = append(places, seen[key]%folds)
 	}
 	return len(seen), places
-}
-
-func target(q benchmark.Query) string {
-	var ids []string
-	for _, id := range q.Relevant {
-		ids = append(ids, strings.ToLower(id))
-	}
-	slices.Sort(ids)
-	return strings.Join(ids, " ")
 }
 
 func judge(ix *retrieval.Index, truth []benchmark.Query, profile string) []float64 {

@@ -9,7 +9,7 @@ import (
 
 // specific are the languages and frameworks that rules are about: what such a
 // rule says does not hold for code in another one.
-var specific = turned(map[string]string{
+var specific = Turned(map[string]string{
 	"language":  "go python typescript java kotlin rust csharp ruby php swift c cpp shell",
 	"framework": "react nextjs vue express nestjs django flask fastapi rails laravel spring android aspnet ios",
 })
@@ -18,7 +18,7 @@ var specific = turned(map[string]string{
 func Specific(domain string) bool { return specific[domain] != "" }
 
 // called are other words for a language or framework.
-var called = turned(map[string]string{
+var called = Turned(map[string]string{
 	"go": "golang", "python": "py", "typescript": "ts javascript js node node.js nodejs", "csharp": "c# .net dotnet", "cpp": "c++",
 	"shell": "bash sh zsh script", "nextjs": "next.js next", "vue": "vue.js nuxt", "nestjs": "nest", "rails": "activerecord rake sidekiq",
 	"aspnet": "asp.net", "spring": "jpa hibernate", "ios": "swiftui uikit iphone", "android": "jetpack compose", "laravel": "eloquent artisan",
@@ -44,8 +44,8 @@ func Named(words map[string]bool) map[string]bool {
 // ambiguous are names that are everyday words, too: they name a language or
 // framework behind one of the words of namedBehind alone.
 var (
-	ambiguous   = turned(map[string]string{"": "go c express nest next react spring swift node script compose rails"})
-	namedBehind = turned(map[string]string{"": "in using with"})
+	ambiguous   = Turned(map[string]string{"": "go c express nest next react spring swift node script compose rails"})
+	namedBehind = Turned(map[string]string{"": "in using with"})
 )
 
 // NamedIn are the languages and frameworks that a text names beyond doubt.

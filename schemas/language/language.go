@@ -14,7 +14,7 @@ import (
 // Text is the language of a file that is written for people, without markup.
 const Text = "text"
 
-var byExtension = turned(map[string]string{
+var byExtension = Turned(map[string]string{
 	"go": "go", "markdown": "md markdown mdx mdc", "python": "py pyi pyw", "javascript": "js jsx mjs cjs", "typescript": "ts tsx mts cts",
 	"java": "java", "kotlin": "kt kts", "csharp": "cs", "rust": "rs", "c": "c h", "cpp": "cc cpp cxx hpp hh hxx", "swift": "swift",
 	"scala": "scala sc", "php": "php", "ruby": "rb rake gemspec", "shell": "sh bash zsh ksh bats", "protobuf": "proto", "sql": "sql ddl pgsql",
@@ -25,14 +25,14 @@ var byExtension = turned(map[string]string{
 	"csv": "csv tsv", "ini": "ini cfg conf properties env", "cmake": "cmake", "starlark": "bzl", "dockerfile": "dockerfile", Text: "txt org log",
 })
 
-var byName = turned(map[string]string{
+var byName = Turned(map[string]string{
 	"dockerfile": "dockerfile containerfile", "make": "makefile gnumakefile", "shell": ".bashrc .zshrc .profile .bash_profile",
 	"ruby": "gemfile rakefile", "ini": ".npmrc .netrc .editorconfig", "python": "sconstruct", "groovy": "jenkinsfile", "cmake": "cmakelists.txt",
 	"starlark": "build.bazel", "gomod": "go.mod go.work", "markdown": "readme", Text: "license changelog authors notice copying",
 })
 
-// turned makes "language: names" a map from name to language.
-func turned(names map[string]string) map[string]string {
+// Turned makes "language: names" a map from name to language.
+func Turned(names map[string]string) map[string]string {
 	out := map[string]string{}
 	for language, all := range names {
 		for _, name := range strings.Fields(all) {

@@ -48,7 +48,7 @@ func Installed(executable, home string, vars []string) Installation {
 		at.Way = ByCheckout
 		return at
 	}
-	if noted := readNote(home); noted["dir"] != "" && sameFolder(noted["dir"], at.Dir) {
+	if noted := readNote(home); noted["dir"] != "" && SameFolder(noted["dir"], at.Dir) {
 		at.Way, at.From = ByScript, noted["from"]
 		return at
 	}
@@ -59,7 +59,7 @@ func Installed(executable, home string, vars []string) Installation {
 		}
 	}
 	for _, dir := range goBins(home, vars) {
-		if dir != "" && sameFolder(dir, at.Dir) {
+		if dir != "" && SameFolder(dir, at.Dir) {
 			at.Way = ByGo
 			return at
 		}
@@ -74,7 +74,8 @@ func resolved(path string) string {
 	return path
 }
 
-func sameFolder(a, b string) bool {
+// SameFolder tells two names of one folder or file.
+func SameFolder(a, b string) bool {
 	one, err1 := os.Stat(a)
 	two, err2 := os.Stat(b)
 	return err1 == nil && err2 == nil && os.SameFile(one, two)

@@ -89,7 +89,7 @@ func TestFindFollowsTheLink(t *testing.T) {
 	if _, err := Link(at, filepath.Join(dir, "writ")); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Find(at, nil); err != nil || !sameFolder(got, writd) {
+	if got, err := Find(at, nil); err != nil || !SameFolder(got, writd) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

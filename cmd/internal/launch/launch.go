@@ -25,6 +25,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas/disk"
 	"github.com/writbus/writ/schemas/filelock"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 var (
@@ -88,7 +89,7 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		if !errors.Is(err, filelock.ErrHeld) {
 			return config.Endpoint{}, fmt.Errorf("launch: %w. Make room there, make it writable for you, or set WRIT_HOME to another folder", err)
 		}
-		if err := pause(ctx, o); err != nil {
+		if err := rest(ctx, o); err != nil {
 			return config.Endpoint{}, err
 		}
 		if at, err := answering(ctx, o); settled(err) {
@@ -160,19 +161,17 @@ func patient(probe func(context.Context, config.Endpoint) error) func(context.Co
 	}
 }
 
-// pause ends with the context's error, as ErrElsewhere where another daemon still starts or
+// rest ends with the context's error, as ErrElsewhere where another daemon still starts or
 // ends.
-func pause(ctx context.Context, o Options) error {
-	select {
-	case <-ctx.Done():
-		err := fmt.Errorf("launch: waiting for the daemon: %w", context.Cause(ctx))
-		if held(o) {
-			err = fmt.Errorf("%w: %w", ErrElsewhere, err)
-		}
-		return err
-	case <-time.After(poll):
+func rest(ctx context.Context, o Options) error {
+	if pause.For(ctx, poll) {
 		return nil
 	}
+	err := fmt.Errorf("launch: waiting for the daemon: %w", context.Cause(ctx))
+	if held(o) {
+		err = fmt.Errorf("%w: %w", ErrElsewhere, err)
+	}
+	return err
 }
 
 // Find returns the path of writd: beside the executable or what it is a link to,
@@ -282,7 +281,7 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 		if d.ended == nil && !held(o) {
 			return at, config.ErrNoDaemon // what held the data was ending
 		}
-		if err := pause(ctx, o); err != nil {
+		if err := rest(ctx, o); err != nil {
 			return config.Endpoint{}, err
 		}
 	}

@@ -169,7 +169,7 @@ func TestADaemonThatIsGoneIsStartedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dial(ctx, first) == nil {
-		if err := pause(ctx, o); err != nil {
+		if err := rest(ctx, o); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -19,7 +19,7 @@ func replace(ctx context.Context, o Options, at config.Endpoint, binary string) 
 	newer := at.Older(version, protocol)
 	if newer && o.Stop != nil && o.Stop(ctx, at) == nil {
 		for held(o) {
-			if err := pause(ctx, o); err != nil {
+			if err := rest(ctx, o); err != nil {
 				return false, err
 			}
 		}

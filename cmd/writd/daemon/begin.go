@@ -23,7 +23,7 @@ const (
 // begin writes into the lock what the daemon does until it serves, which is what served
 // says. Who waits for it reads that there, and waits on while it changes.
 func begin(d *Daemon) (served func()) {
-	whole, before := beginReads*bytesBelow(d.layout.Log()), bytesRead()
+	whole, before := beginReads*BytesBelow(d.layout.Log()), bytesRead()
 	ends, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -63,8 +63,8 @@ func bytesRead() (n int64) {
 	return n
 }
 
-// bytesBelow is the size of all files in a folder, as far as it can be read.
-func bytesBelow(folder string) (n int64) {
+// BytesBelow is the size of all files in a folder, as far as it can be read.
+func BytesBelow(folder string) (n int64) {
 	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
 			if info, err := e.Info(); err == nil {

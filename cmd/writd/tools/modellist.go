@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/hub"
 	"github.com/writbus/writ/retrieval/embed/minilm"
@@ -118,7 +118,7 @@ func embedders(layout config.Layout, s config.Settings) ([]listed, error) {
 
 // inspect loads a model, which checks it as the daemon does.
 func inspect(name, dir string) listed {
-	l := listed{Name: name, Path: dir, Here: true, Bytes: bytesBelow(dir)}
+	l := listed{Name: name, Path: dir, Here: true, Bytes: daemon.BytesBelow(dir)}
 	if m, err := hub.Find(name); err == nil {
 		l.License = m.License
 	}
@@ -140,18 +140,6 @@ func loadModel(dir string) (e embed.Embedder, kind string, err error) {
 	}
 	e, err = embed.Load(dir, embed.Options{Cache: -1})
 	return e, string(found), err
-}
-
-func bytesBelow(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			if info, err := entry.Info(); err == nil {
-				n += info.Size()
-			}
-		}
-		return nil
-	})
-	return n
 }
 
 // markUsed marks the embedder of the settings, and adds it if it is another.

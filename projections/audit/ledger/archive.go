@@ -24,6 +24,7 @@ import (
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/digest"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 const (
@@ -96,10 +97,8 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 			if bus.Refusing(a.Log) || a.Most > 0 {
 				wait = archiveSoon
 			}
-			select {
-			case <-running.Done():
+			if !pause.For(running, wait) {
 				return
-			case <-time.After(wait):
 			}
 			needed := a.Now().Sub(last).Abs() < archiveEvery && !bus.Refusing(a.Log)
 			if needed && (a.Now().Sub(barren).Abs() < archiveBarren || !a.fills(running, archiveAt)) {

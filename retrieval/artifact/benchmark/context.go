@@ -1,6 +1,9 @@
 package benchmark
 
-import rules "github.com/writbus/writ/retrieval/benchmark"
+import (
+	"github.com/writbus/writ/retrieval"
+	rules "github.com/writbus/writ/retrieval/benchmark"
+)
 
 // Given is what an agent was given for a task.
 type Given struct {
@@ -45,7 +48,7 @@ func (r *run) give(q Query) error {
 	if err != nil {
 		return err
 	}
-	any := indicator(len(given.Paths) > 0)
+	any := retrieval.Indicate(len(given.Paths) > 0)
 	if q.Kind == KindNothing {
 		r.giving.nothing = append(r.giving.nothing, any)
 		r.giving.nothingClusters = append(r.giving.nothingClusters, q.ID)

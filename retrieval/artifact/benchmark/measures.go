@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/writbus/writ/retrieval"
 )
 
 // Depth is how far rankings are looked at.
@@ -30,7 +32,7 @@ func Measure(ranking []string, relevant Grades) (m Measures) {
 		}
 		if found == 0 {
 			m[1] = 1 / float64(i+1)
-			m[4], m[5] = indicator(i < 1), indicator(i < 5)
+			m[4], m[5] = retrieval.Indicate(i < 1), retrieval.Indicate(i < 5)
 		}
 		found++
 		if i < 10 {
@@ -47,11 +49,4 @@ func Measure(ranking []string, relevant Grades) (m Measures) {
 	m[0] = gain / ideal
 	m[2], m[3] = found10/float64(len(relevant)), found/float64(len(relevant))
 	return m
-}
-
-func indicator(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas/pause"
 )
 
 var (
@@ -59,7 +61,7 @@ type Options struct {
 	Client   *http.Client  // nil for one of its own
 	// Now and Wait replace the clock in tests.
 	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error
+	Wait func(ctx context.Context, d time.Duration) bool
 }
 
 // Client asks one endpoint.
@@ -117,18 +119,7 @@ func setDefaults(opt *Options) {
 		opt.Now = time.Now
 	}
 	if opt.Wait == nil {
-		opt.Wait = wait
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+		opt.Wait = pause.For
 	}
 }
 

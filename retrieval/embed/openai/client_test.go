@@ -92,11 +92,11 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-func (c *clock) Wait(ctx context.Context, d time.Duration) error {
+func (c *clock) Wait(ctx context.Context, d time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now, c.waits = c.now.Add(d), append(c.waits, d)
-	return ctx.Err()
+	return ctx.Err() == nil
 }
 
 func start(t *testing.T, opt Options, steps ...http.HandlerFunc) (*Client, *script, *clock) {

@@ -48,8 +48,8 @@ func (c *Client) try(ctx context.Context, texts []string) ([][]float32, error) {
 		if after < 0 || attempt == c.opt.Attempts {
 			return nil, fmt.Errorf("%w (attempt %d of %d)", err, attempt, c.opt.Attempts)
 		}
-		if waited := c.opt.Wait(ctx, min(max(pause, after), longestWait)); waited != nil {
-			return nil, fmt.Errorf("openai: %s: %w, after %w", c.name, waited, err)
+		if !c.opt.Wait(ctx, min(max(pause, after), longestWait)) {
+			return nil, fmt.Errorf("openai: %s: %w, after %w", c.name, ctx.Err(), err)
 		}
 		pause *= 2
 	}

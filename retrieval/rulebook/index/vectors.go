@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 const (
@@ -165,10 +166,8 @@ func (v *vectors) work(ctx context.Context, latest func() []retrieval.Document, 
 			continue
 		}
 		failed(err)
-		select {
-		case <-ctx.Done():
+		if !pause.For(ctx, vectorsRetry) {
 			return
-		case <-time.After(vectorsRetry):
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 const (
@@ -329,19 +330,10 @@ func (p *pusher) follow(ctx context.Context) error {
 		}
 		// Every answer after this one is news.
 		p.request.After = 0
-		pause(ctx, away)
+		pause.For(ctx, away)
 		away = min(2*away, followMaxPause)
 	}
 	return nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 func (a *app) graphPullCommand() *cobra.Command {

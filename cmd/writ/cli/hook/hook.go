@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/pause"
 )
 
 const (
@@ -280,12 +281,8 @@ func (h *hook) ask(ctx context.Context, call hookCall, root string) (schemas.Hoo
 		if err == nil || !worthRetrying(err) {
 			return reply, err
 		}
-		if attempt > 0 {
-			select {
-			case <-ctx.Done():
-				return schemas.HookReply{}, err
-			case <-time.After(hookPause):
-			}
+		if attempt > 0 && !pause.For(ctx, hookPause) {
+			return schemas.HookReply{}, err
 		}
 		if s, err = h.app.StartConnected(ctx, dataDir, client.RoleHook); err != nil && (!worthRetrying(err) || errors.Is(err, bus.ErrBadCredentials)) {
 			return schemas.HookReply{}, err

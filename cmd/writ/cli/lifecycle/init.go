@@ -92,7 +92,7 @@ func (a *app) projectDir(what, arg string) (string, error) {
 		return "", client.Refused(what, err.Error(), "Give the folder of a project.")
 	case !info.IsDir():
 		return "", client.Refused(what, root+" is not a folder", "Give the folder of a project.")
-	case sameDir(root, a.Env.Home):
+	case launch.SameFolder(root, a.Env.Home):
 		return "", client.Refused(what, root+" is your home folder, whose .claude/settings.json holds for every project",
 			"Run it in the folder of a project.")
 	case filepath.Dir(root) == root:
@@ -114,12 +114,6 @@ func gitsOwn(dir string) string {
 		}
 	}
 	return ""
-}
-
-func sameDir(a, b string) bool {
-	one, err1 := os.Stat(a)
-	two, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
 // isInstalled tells which programs are on the PATH.
@@ -204,7 +198,7 @@ func linked(home, program string) (named, moved string, err error) {
 		return program, "", nil
 	}
 	moved, err = launch.Link(filepath.Join(home, filepath.FromSlash(settings.LinkAtHome)), program)
-	if sameDir(moved, program) {
+	if launch.SameFolder(moved, program) {
 		moved = ""
 	}
 	return settings.AtHome, moved, err
@@ -266,7 +260,7 @@ func (a *app) stableProgram(ctx context.Context) (string, error) {
 		return built, nil
 	}
 	if found, err := exec.LookPath(strings.TrimSuffix(filepath.Base(program), ".exe")); err == nil {
-		if found, err = filepath.Abs(found); err == nil && sameDir(found, program) {
+		if found, err = filepath.Abs(found); err == nil && launch.SameFolder(found, program) {
 			return found, nil
 		}
 	}
