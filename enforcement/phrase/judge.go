@@ -124,7 +124,7 @@ func (t text) accounts(p part, before bool, approval part, waiting Gate) string 
 	case before && (approval.gate == "" && foreign.MatchString(c.String()) || handedIn.MatchString(c.String())):
 	case p.reason && reasoned(c), waiting == Tests && red.MatchString(strings.TrimPrefix(c.String(), "since ")), before && t.overcome(p):
 		return ""
-	case before && other == waiting && p.heads(approval):
+	case other == waiting && (before && p.heads(approval) || !before && p.ends(approval)):
 		return ""
 	case before && (p.next.colon || s.end == ':'):
 		if topic(c) || leadsTo(p, approval) {
@@ -157,6 +157,12 @@ var (
 // heads tells whether the approval is the verdict on what the part names: "plan - approved".
 func (p part) heads(approval part) bool {
 	return p.at == approval.at && p.lead == "" && approval.clause.conj == "" && p.next.String() == approval.clause.String() && objectOnly.MatchString(p.clause.String())
+}
+
+// ends tells whether the part names what the verdict right before it is on: "approved, the plan".
+func (p part) ends(approval part) bool {
+	c := p.clause
+	return p.at == approval.at && p.lead == approval.clause.String() && c.conj == "" && !c.colon && p.next.String() == "" && objectOnly.MatchString(c.String())
 }
 
 // asksToStart tells of a question behind an approval that is a request:
