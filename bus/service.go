@@ -143,7 +143,7 @@ func (s *endpointStats) snapshot() any {
 // idleWorkers is how many goroutines of an endpoint wait for its next request.
 // Its calls then find a stack that has grown already: growing it was a 27th of
 // the processor time of asking for rules.
-const idleWorkers = 64
+const idleWorkers = 16
 
 // handler takes requests in order and handles each on a goroutine that has
 // nothing else to do. While all places are taken it waits, and the requests
