@@ -114,6 +114,7 @@ func TestWhatWasAgreedOnIsChanged(t *testing.T) {
 			"while you're at it, add a command line tool that resets the totals", "my boss wants 50 requests per hour, not 100", "different idea: let the proxy do it",
 			"and a second export for the invoices", "Actually, mail the totals", "can we also send reminders?", "our lawyer wants the VAT id on it", "change the 100 requests to 25", "on second thought we only need totals", "let's go with Typesense", "round up instead of down", "switch to Postgres", "I'd prefer the limit to be 10 per second", "also limit the export", "limit the export to 1000 rows", "one more feature: mail the totals", "don't use SQLite, use Postgres",
 			"we no longer need the CSV export", "switch the totals from SQLite to Postgres", "we decided against SQLite", "restrict it to paid accounts", "take the VAT out of scope",
+			"stop using SQLite, we move to Postgres", "could you bump the limit to 250 requests?",
 		},
 		Nothing: {
 			"use const instead of let", "let's go with the second option", "use a loop instead of recursion", "that should use the store, not raw queries", "read it from ../csv instead of ../../csv", "it writes JSON instead of CSV", "why did you take SQLite rather than Redis?", "the total should be a Decimal, not a float",
